@@ -1,0 +1,1 @@
+//! What was typed; no I/O.

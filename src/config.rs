@@ -1,0 +1,1 @@
+//! Flags, environment and file become settings, each with its origin.

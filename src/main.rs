@@ -1,0 +1,3 @@
+//! The thin binary: parse, run, exit code.
+
+fn main() {}

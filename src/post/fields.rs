@@ -1,0 +1,1 @@
+//! The table of known fields: names, precedence, types; front matter to [`super::Meta`].

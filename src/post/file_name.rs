@@ -1,0 +1,1 @@
+//! What a path says: stem, date prefix, language suffix and folders.

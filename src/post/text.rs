@@ -1,0 +1,1 @@
+//! Words, reading time and excerpts in every script.

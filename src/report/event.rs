@@ -1,0 +1,92 @@
+//! The vocabulary: everything that happens in a run, as it happens. Renderers turn it into text, JSON
+//! lines and annotations; nothing else prints.
+
+use std::time::Duration;
+
+use crate::diagnostic::Diagnostic;
+use crate::plan::{Action, Plan};
+use crate::store::Target;
+
+/// What happened.
+#[derive(Debug, Clone)]
+pub enum Event<'a> {
+    /// First: where the run writes.
+    Target(&'a Target),
+    /// Files read so far, of all.
+    Reading {
+        /// Read.
+        done: usize,
+        /// All.
+        all: usize,
+    },
+    /// A problem of a file.
+    Problem(&'a Diagnostic),
+    /// The plan is made and checked.
+    Planned(&'a Plan),
+    /// A post is in the store as planned.
+    Applied {
+        /// `_id`.
+        id: &'a str,
+        /// The file.
+        file: Option<&'a str>,
+        /// What was done.
+        action: Action,
+        /// Posts settled so far.
+        done: usize,
+        /// Posts to settle.
+        all: usize,
+    },
+    /// A post is not in the store as planned.
+    Failed(&'a FailedPost),
+    /// A command is sent again after a pause.
+    Retrying {
+        /// What went wrong, with its class.
+        message: &'a str,
+        /// Attempt that failed, from 1.
+        attempt: u32,
+        /// The pause.
+        pause: Duration,
+    },
+    /// A thing a person should know.
+    Note(&'a str),
+}
+
+/// One post that could not be written, in the report of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedPost {
+    /// `_id`.
+    pub id: String,
+    /// The file.
+    pub file: Option<String>,
+    /// Class of the fault, or `conflict`.
+    pub class: String,
+    /// What happened.
+    pub message: String,
+    /// How often it was tried.
+    pub attempts: u32,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub struct RunReport {
+    /// Which run.
+    pub run_id: String,
+    /// Which intent.
+    pub operation_id: String,
+    /// The stored result of an earlier run was returned.
+    pub replayed: bool,
+    /// Counts of what was applied, by action: create, update, restamp, restore, archive.
+    pub applied: Vec<(Action, usize)>,
+    /// Posts that were already as wanted, by another run.
+    pub settled_by_others: usize,
+    /// Posts that failed.
+    pub failed: Vec<FailedPost>,
+    /// Posts that were not tried.
+    pub not_tried: usize,
+    /// Commands sent again.
+    pub retries: u32,
+    /// Why it stopped early, if it did.
+    pub stopped: Option<String>,
+    /// The exit.
+    pub exit: crate::error::Exit,
+}

@@ -1,0 +1,3 @@
+//! Events and their renderers.
+
+pub mod event;

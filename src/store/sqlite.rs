@@ -1,0 +1,1 @@
+//! SQLite: the same documents, the same guards, in one file.
