@@ -5,6 +5,7 @@
 //! match; `apply` does the rest.
 
 pub mod document;
+mod fields;
 pub mod memory;
 pub mod mongo;
 pub mod sqlite;
@@ -245,7 +246,8 @@ pub trait Store: Send + Sync {
     async fn documents(&self, ids: &[String]) -> Result<Vec<Document>, Fault>;
 
     /// Sends one batch, unordered. `Err` is about the whole batch (its class says whether anything
-    /// may have been done); `Ok` has one effect a statement, in their order.
+    /// may have been done); `Ok` has one effect a statement, in their order. The store has been made
+    /// ready before: a write would else make a collection without its unique index.
     async fn write(&self, batch: &[Statement]) -> Result<Vec<Effect>, Fault>;
 
     /// Rows of a side collection whose top-level fields equal those of `filter`, in order of `_id`.
