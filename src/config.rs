@@ -1,1 +1,0 @@
-//! Flags, environment and file become settings, each with its origin.
