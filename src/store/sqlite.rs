@@ -1,1 +1,0 @@
-//! SQLite: the same documents, the same guards, in one file.
