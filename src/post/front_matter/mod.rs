@@ -1,11 +1,26 @@
 //! Front matter: found, and read in YAML, TOML or JSON as one tree of values with places.
 //!
 //! Scalars keep the text as written, so a text field never loses `007` or `1.10`. Nothing is ever
-//! run; tags other than YAML's own are refused.
+//! run; tags other than YAML's own are refused. No field has a meaning here: `fields` gives it.
+//!
+//! Begin at [`read`]: `split` finds the block (`meant` judges what is none), one reader a format makes
+//! the tree, `check` holds the rules that all formats share.
+//!
+//! YAML is read from the events of `granit-parser`, the parser under `serde-saphyr`, and not through serde:
+//! a text field needs the text of the source, every key and value its place, and aliases a budget, which
+//! no deserializer gives.
+
+mod check;
+mod json;
+mod meant;
+mod split;
+mod toml;
+mod yaml;
 
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
+use split::{Block, Head};
 
 /// Largest front matter block, in bytes.
 pub const FRONT_MATTER_BYTES_MAX: usize = 256 * 1024;
@@ -112,6 +127,39 @@ pub enum Reading {
 /// Reads the front matter of a normalised source text. Never panics; time and memory are bounded
 /// whatever the text is.
 pub fn read(source: &str) -> Reading {
-    let _ = source;
-    unimplemented!()
+    let Block { format, text, body_start } = match split::split(source) {
+        Head::Empty => return Reading::Empty,
+        Head::None => return Reading::None,
+        Head::Broken(diagnostic) => return Reading::Broken(vec![*diagnostic]),
+        Head::Object => return json::read_at_head(source),
+        Head::Fenced(block) => block,
+    };
+    let mut problems = Vec::new();
+    let mut entries = match format {
+        Format::Yaml => yaml::read(source, text, &mut problems),
+        Format::Toml => toml::read(source, text, &mut problems),
+        Format::Json => json::read(source, text, &mut problems),
+    };
+    check::finish(source, &mut entries, &mut problems);
+    Reading::Block { format, entries, body_start, problems }
 }
+
+/// A key as it is matched: in lower case, and without `_`, `-` and blanks between its words. One at
+/// either end is part of the name: `_id` is not `id`.
+pub fn fold_key(key: &str) -> String {
+    let inner = key.trim_matches(is_word_separator);
+    let Some(start) = key.find(inner) else {
+        return key.to_lowercase();
+    };
+    let (head, rest) = key.split_at(start);
+    let tail = rest.get(inner.len()..).unwrap_or("");
+    let words = inner.chars().filter(|c| !is_word_separator(*c)).flat_map(char::to_lowercase);
+    head.chars().chain(words).chain(tail.chars()).collect()
+}
+
+fn is_word_separator(c: char) -> bool {
+    matches!(c, '_' | '-' | ' ')
+}
+
+#[cfg(test)]
+mod tests;
