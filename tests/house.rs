@@ -227,3 +227,14 @@ fn a_line_is_told_where_the_name_stands() {
     let found = planted("src/post/slug.rs", "//! Slugs.\n\nconst A: &str = \"a\nb\";\nuse std::fs;\n");
     assert!(found[0].starts_with("src/post/slug.rs:5 names std::fs:"), "{found:?}");
 }
+
+#[test]
+fn literals_are_read_and_those_of_tests_are_not() {
+    let file = RustFile::new(
+        "src/post/slug.rs",
+        "// \"no\"\nfn f() { g(\"a\\\"b\", r#\"c\"d\"#, 'x');\n    Diagnostic::error(\n        \"bad-slug\", code); }\n\
+         #[cfg(test)]\nmod tests { fn t() { Diagnostic::error(\"never\", \"no\"); } }\n",
+    );
+    assert_eq!(file.literals(), ["a\\\"b", "c\"d", "bad-slug"]);
+    assert_eq!(file.first_arguments("Diagnostic::error("), ["bad-slug"]);
+}

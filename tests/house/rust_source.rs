@@ -67,9 +67,46 @@ impl RustFile {
         self.module.iter().any(|part| part == "tests" || part.ends_with("_tests"))
     }
 
-    /// The text with blanks for comments, literals and `#[cfg(test)]` items; lines stay where they are.
+    /// The text without comments, literals and `#[cfg(test)]` items; lines stay where they are.
     pub fn code(&self) -> String {
         without_tests(&without_literals(&self.text))
+    }
+
+    /// Every string literal outside tests and comments, without its quotes.
+    pub fn literals(&self) -> Vec<String> {
+        let (text, code) = self.aligned();
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < code.len() {
+            if code[at] == LITERAL {
+                let end = literal_end(&text, at);
+                out.extend(unquoted(&text[at..end]));
+                at = end;
+            } else {
+                at += 1;
+            }
+        }
+        out
+    }
+
+    /// The string literals that stand first among the arguments of `call`, for example `Diagnostic::error(`.
+    pub fn first_arguments(&self, call: &str) -> Vec<String> {
+        let (text, code) = self.aligned();
+        let call: Vec<char> = call.chars().collect();
+        (0..code.len())
+            .filter(|at| code[*at..].starts_with(&call))
+            .filter_map(|at| {
+                let start = at + call.len();
+                let first = start + code[start..].iter().take_while(|c| c.is_whitespace()).count();
+                (code.get(first) == Some(&LITERAL))
+                    .then(|| unquoted(&text[first..literal_end(&text, first)]))?
+            })
+            .collect()
+    }
+
+    /// The text and its code, character for character.
+    fn aligned(&self) -> (Vec<char>, Vec<char>) {
+        (self.text.chars().collect(), self.code().chars().collect())
     }
 
     /// Every path that the code names, `use` trees spelled out.
@@ -137,7 +174,7 @@ fn tokens(code: &str) -> Vec<Token> {
             out.push(Token { text, line });
         } else if first == ':' && chars.next_if_eq(&':').is_some() {
             out.push(Token { text: "::".to_owned(), line });
-        } else if !first.is_whitespace() {
+        } else if !first.is_whitespace() && first != LITERAL {
             out.push(Token { text: first.to_string(), line });
         }
     }
@@ -176,7 +213,17 @@ fn use_tree(tokens: &[Token], mut at: usize, prefix: &[String], named: &mut Vec<
     at
 }
 
-/// Blanks for comments and for the insides of string and character literals.
+/// What stands for each character of a literal.
+const LITERAL: char = '\u{1}';
+
+/// The text of a string literal between its quotes, escapes left as they are.
+fn unquoted(literal: &[char]) -> Option<String> {
+    let start = literal.iter().position(|c| *c == '"')? + 1;
+    let end = literal.iter().rposition(|c| *c == '"')?;
+    (start <= end).then(|| literal[start..end].iter().collect())
+}
+
+/// Blanks for comments, [`LITERAL`] for string and character literals.
 fn without_literals(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -187,7 +234,8 @@ fn without_literals(text: &str) -> String {
             out.push(chars[at]);
             at += 1;
         } else {
-            out.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { ' ' }));
+            let fill = if chars[at] == '/' { ' ' } else { LITERAL };
+            out.extend(chars[at..end].iter().map(|c| if *c == '\n' { '\n' } else { fill }));
             at = end;
         }
     }
