@@ -1,14 +1,29 @@
 //! `plan(catalog, observed, policy) -> Plan`: a pure function that leaves nothing to decide.
+//!
+//! Begin at [`plan`]. It reads no clock and no store; what the store holds comes in as [`Observed`].
+//! `decide` says what becomes of one post, `guard` is all of the refusals, `orphan` is about what the
+//! store has and the tree has not, `check` holds the invariants of the result.
 
 pub mod change;
 pub mod check;
+mod decide;
+mod guard;
 pub mod lifecycle;
+mod orphan;
+pub mod pipeline;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use bson::Document;
 
-use crate::catalog::Skipped;
+use crate::catalog::links::PostLinks;
+use crate::catalog::{Catalog, Skipped};
 use crate::diagnostic::Diagnostic;
-use crate::store::Target;
+use crate::post::links::Asset;
+use crate::post::render::RenderOptions;
+use crate::store::document::{Head, Ingest, Status};
+use crate::store::{Limits, Target};
+use pipeline::Pipeline;
 
 /// What is done with a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,6 +102,103 @@ pub struct Operation {
     pub expected_version: Option<i64>,
     /// The reader-facing fields to write; `None` where they stay as they are.
     pub content: Option<Document>,
+    /// What the store held under this id when the plan was made.
+    pub seen: Option<Seen>,
+    /// What the write leaves beside the content; `None` exactly where nothing is written.
+    pub stamp: Option<Stamp>,
+}
+
+/// What planning saw of a stored post: enough to tell later whether it is still the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// `ingest.version`.
+    pub version: i64,
+    /// `status`.
+    pub status: Status,
+    /// `sourceHash`.
+    pub source_hash: Option<String>,
+    /// `ingest.revision`.
+    pub revision: Option<i64>,
+}
+
+/// What a write leaves beside the content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// The status afterwards.
+    pub status: Status,
+    /// The bookkeeping afterwards, but for run and operation, which the run fills in.
+    pub ingest: Ingest,
+    /// The assets that must be stored before the post may be active.
+    pub assets: Vec<Asset>,
+}
+
+/// What planning looks at in the store.
+#[derive(Debug, Clone, Default)]
+pub struct Observed {
+    /// The heads of the whole collection.
+    pub heads: Vec<Head>,
+    /// The identity settings remembered for this source, if it was ingested before.
+    pub settings: Option<IdentitySettings>,
+    /// What the other runs of this source make necessary.
+    pub others: Others,
+}
+
+/// What the rows of the other runs of this source say (`DESIGN` 5, late runs).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Others {
+    /// Unfinished runs of a lower revision that no run has fenced yet: every post that would be left
+    /// alone is re-stamped.
+    pub fence: bool,
+    /// Every run whose row is unfinished: a post that one of them wrote last is never left alone, and
+    /// archived where a lower revision made it live and the tree lacks it.
+    pub unfinished: BTreeSet<String>,
+    /// Those of them with a lower revision than ours.
+    pub lower: BTreeSet<String>,
+    /// A higher revision that has a row: this run is late.
+    pub late: Option<Late>,
+}
+
+/// A run of a higher revision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Late {
+    /// Its revision.
+    pub revision: i64,
+    /// Its run.
+    pub run_id: String,
+    /// It failed: nobody brings the newer state.
+    pub failed: bool,
+}
+
+/// The settings that shape identity, remembered per source.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IdentitySettings {
+    /// Name of the setting to its value as configured, in order of name.
+    pub values: BTreeMap<String, String>,
+}
+
+/// What a person asked for.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Where the posts come from.
+    pub origin: Origin,
+    /// Where they go.
+    pub target: Target,
+    /// What the store takes.
+    pub limits: Limits,
+    /// Everything beside the sources that shapes documents.
+    pub pipeline: Pipeline,
+    /// Rendering.
+    pub render: RenderOptions,
+    /// Source revision of this run.
+    pub revision: Option<i64>,
+    /// Identity settings of this run.
+    pub settings: IdentitySettings,
+    /// Archive orphans.
+    pub prune: bool,
+    /// Write equal posts too.
+    pub force: bool,
+    /// `Some`: only these files are planned. They are checked against the whole tree all the same.
+    pub only: Option<BTreeSet<String>>,
 }
 
 /// A live post of this source that no file makes.
@@ -163,6 +275,114 @@ pub struct Plan {
     pub diagnostics: Vec<Diagnostic>,
     /// All skipped files.
     pub skipped: Vec<Skipped>,
+    /// Live posts of this source in the store: what the prune limit is a share of.
+    pub live: usize,
     /// Things a person should know that belong to no file (defaults that froze ids, lost guards).
     pub notes: Vec<String>,
+    /// The identity settings changed since the last run, and what that does.
+    pub settings_change: Option<SettingsChange>,
+}
+
+/// Identity settings that differ from those remembered for the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsChange {
+    /// (setting, remembered, now).
+    pub changed: Vec<(String, String, String)>,
+    /// Posts that the guard refused because their id would change.
+    pub posts: usize,
+}
+
+/// Makes the plan. `links` has one entry a post of the catalog, in their order.
+pub fn plan(catalog: &Catalog, links: &[PostLinks], observed: &Observed, policy: &Policy) -> Plan {
+    let store = guard::Stored::new(&observed.heads, policy);
+    let tree = guard::Tree::new(catalog);
+    let mut plan = Plan {
+        source: policy.origin.clone(),
+        target: policy.target.clone(),
+        pipeline: policy.pipeline.to_string(),
+        summary: Summary {
+            files: catalog.files,
+            posts: catalog.posts.len(),
+            skipped: catalog.skipped.len(),
+            invalid: catalog.invalid.len(),
+            ..Summary::default()
+        },
+        operations: Vec::new(),
+        orphans: Vec::new(),
+        diagnostics: catalog.diagnostics.clone(),
+        skipped: catalog.skipped.clone(),
+        live: store.live_of_source(),
+        notes: Vec::new(),
+        settings_change: None,
+    };
+    decide::posts(&mut plan, catalog, links, &store, &tree, observed, policy);
+    orphan::removed_fields(&mut plan, catalog, &store, &tree, policy);
+    orphan::drafts(&mut plan, catalog, &store, &tree, policy);
+    orphan::orphans(&mut plan, catalog, &store, &tree, observed, policy);
+    orphan::fence_rest(&mut plan, &store, observed, policy);
+    if let Some(late) = &observed.others.late {
+        decide::all_stale(&mut plan, late);
+    }
+    finish(&mut plan, observed, policy);
+    plan
+}
+
+/// Orders, counts, and compares the settings.
+fn finish(plan: &mut Plan, observed: &Observed, policy: &Policy) {
+    plan.operations.sort_by(|a, b| (&a.file, &a.id).cmp(&(&b.file, &b.id)));
+    plan.orphans.sort_by(|a, b| (&a.path, &a.id).cmp(&(&b.path, &b.id)));
+    plan.summary.orphans = plan.orphans.len();
+    for operation in &plan.operations {
+        *plan.summary.count(operation.action) += 1;
+    }
+    if let Some(before) = &observed.settings {
+        let changed: Vec<(String, String, String)> = policy
+            .settings
+            .values
+            .iter()
+            .filter_map(|(name, now)| {
+                let was = before.values.get(name)?;
+                (was != now).then(|| (name.clone(), was.clone(), now.clone()))
+            })
+            .collect();
+        let posts = plan.operations.iter().filter(|operation| operation.reason.is_frozen()).count();
+        if !changed.is_empty() && posts > 0 {
+            plan.settings_change = Some(SettingsChange { changed, posts });
+        }
+    }
+}
+
+impl Summary {
+    /// The count of an action.
+    pub fn count(&mut self, action: Action) -> &mut usize {
+        match action {
+            Action::Create => &mut self.create,
+            Action::Update => &mut self.update,
+            Action::Restamp => &mut self.restamp,
+            Action::Restore => &mut self.restore,
+            Action::Archive => &mut self.archive,
+            Action::Unchanged => &mut self.unchanged,
+            Action::Stale => &mut self.stale,
+            Action::Conflict => &mut self.conflict,
+        }
+    }
+}
+
+impl Reason {
+    /// A reason that its code says whole.
+    pub fn of(code: &'static str) -> Self {
+        Reason { code, detail: String::new(), help: String::new() }
+    }
+
+    /// One of the three conflicts that `move` resolves.
+    pub fn is_frozen(&self) -> bool {
+        matches!(self.code, "frozen-date" | "frozen-slug" | "frozen-lang")
+    }
+}
+
+impl Plan {
+    /// Whether applying it would write anything.
+    pub fn has_changes(&self) -> bool {
+        self.operations.iter().any(|operation| operation.action.writes())
+    }
 }

@@ -157,6 +157,9 @@ pub struct Ingest {
     pub revision: Option<i64>,
     /// Who is storing its assets.
     pub claim: Option<Claim>,
+    /// The run that made it live, as long as that run is its last writer: what a run that finds itself
+    /// late, or the one that fences it, takes back.
+    pub live_by: Option<String>,
 }
 
 /// The projection of a head, for stores that can project.
@@ -210,6 +213,7 @@ impl Ingest {
             run_id: text("runId").unwrap_or_default(),
             operation_id: text("operationId").unwrap_or_default(),
             revision: integer(document.get("revision")),
+            live_by: text("liveBy"),
             claim: document.get_document("claim").ok().and_then(|claim| {
                 Some(Claim {
                     run_id: claim.get_str("runId").ok()?.to_owned(),
@@ -239,6 +243,9 @@ impl Ingest {
         out.insert("operationId", &self.operation_id);
         if let Some(revision) = self.revision {
             out.insert("revision", revision);
+        }
+        if let Some(run_id) = &self.live_by {
+            out.insert("liveBy", run_id);
         }
         if let Some(claim) = &self.claim {
             out.insert(
@@ -364,4 +371,44 @@ fn insert_date(out: &mut Document, key: &str, millis: Option<i64>) {
     if let Some(millis) = millis {
         out.insert(key, bson::DateTime::from_millis(millis));
     }
+}
+
+/// Bytes that the lifecycle fields and the command around a document may add to its content.
+pub const ENVELOPE_BYTES_MAX: usize = 4096;
+
+/// Checks a post's content against what the store takes: (code, message, help) of what is too much.
+pub fn check_limits(fields: &Document, limits: &super::Limits) -> Result<(), (&'static str, String, String)> {
+    let bytes = bson::serialize_to_vec(fields).map_or(usize::MAX, |bytes| bytes.len());
+    let with_envelope = bytes.saturating_add(ENVELOPE_BYTES_MAX);
+    if with_envelope > limits.document_bytes_max.min(limits.batch_bytes_max) {
+        return Err((
+            "document-too-big",
+            format!(
+                "the document would be {with_envelope} bytes once rendered; the limit is {}",
+                limits.document_bytes_max.min(limits.batch_bytes_max)
+            ),
+            "split the post, or set `[render] html = false` to store the source alone".to_owned(),
+        ));
+    }
+    let levels = levels(fields);
+    if levels > limits.nesting_levels_max {
+        return Err((
+            "nesting-too-deep",
+            format!("the document nests {levels} levels; this engine takes {}", limits.nesting_levels_max),
+            "flatten the nested front-matter values".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Levels of nesting: a flat document has one.
+fn levels(document: &Document) -> usize {
+    fn of(value: &Bson) -> usize {
+        match value {
+            Bson::Document(document) => levels(document),
+            Bson::Array(items) => 1 + items.iter().map(of).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+    1 + document.values().map(of).max().unwrap_or(0)
 }

@@ -1,0 +1,282 @@
+//! What becomes of one post that is in the tree.
+
+use rayon::prelude::*;
+
+use super::guard::{self, Stored, Tree};
+use super::{Action, Late, Observed, Operation, Plan, Policy, Reason, Seen, Stamp};
+use crate::catalog::Catalog;
+use crate::catalog::links::PostLinks;
+use crate::diagnostic::Diagnostic;
+use crate::post::Post;
+use crate::post::links::Asset;
+use crate::post::render::render;
+use crate::store::document::{self, Content, Head, Ingest, Status};
+
+/// Adds one operation for each selected post. Rendering is most of the work and each post is by
+/// itself, so it is spread over the cores; the result does not depend on how.
+pub(super) fn posts(
+    plan: &mut Plan,
+    catalog: &Catalog,
+    links: &[PostLinks],
+    store: &Stored<'_>,
+    tree: &Tree<'_>,
+    observed: &Observed,
+    policy: &Policy,
+) {
+    let nothing = PostLinks::default();
+    let decided: Vec<Result<Operation, Box<Diagnostic>>> = catalog
+        .posts
+        .par_iter()
+        .enumerate()
+        .filter(|(_, post)| policy.only.as_ref().is_none_or(|only| only.contains(&post.file)))
+        .map(|(at, post)| {
+            let links = links.get(at).unwrap_or(&nothing);
+            decide(post, links, store, tree, observed, policy)
+        })
+        .collect();
+    for result in decided {
+        match result {
+            Ok(operation) => plan.operations.push(operation),
+            Err(diagnostic) => {
+                plan.summary.posts -= 1;
+                plan.summary.invalid += 1;
+                plan.diagnostics.push(*diagnostic);
+            }
+        }
+    }
+    plan.diagnostics
+        .sort_by(|a, b| (&a.file, a.line, a.column, a.code).cmp(&(&b.file, b.line, b.column, b.code)));
+}
+
+/// Decides one post. `Err`: the document is more than the store takes.
+fn decide(
+    post: &Post,
+    links: &PostLinks,
+    store: &Stored<'_>,
+    tree: &Tree<'_>,
+    observed: &Observed,
+    policy: &Policy,
+) -> Result<Operation, Box<Diagnostic>> {
+    if let Some(refusal) = guard::check(post, store, tree) {
+        let seen = refusal.protects.map(seen);
+        let mut operation = operation(post, Action::Conflict, refusal.reason);
+        operation.seen = seen;
+        return Ok(operation);
+    }
+    let id = post.id.to_string();
+    let Some(head) = store.by_id(&id) else {
+        let content = compose(post, links, policy)?;
+        return Ok(write(post, links, None, Action::Create, Reason::of("new"), content, policy));
+    };
+    let Some(ingest) = &head.ingest else {
+        // The guard refuses a stored document without bookkeeping.
+        return Ok(operation(post, Action::Conflict, Reason::of("id-taken")));
+    };
+    if let (Some(ours), Some(theirs)) = (policy.revision, ingest.revision) {
+        if theirs > ours {
+            return Ok(operation(
+                post,
+                Action::Stale,
+                Reason {
+                    code: "late",
+                    detail: format!("the stored post is of revision {theirs}, this run is {ours}"),
+                    help: String::new(),
+                },
+            ));
+        }
+    }
+    match head.status {
+        Status::Archived => {
+            let content = compose(post, links, policy)?;
+            Ok(write(post, links, Some(head), Action::Restore, Reason::of("back"), content, policy))
+        }
+        Status::Publishing => {
+            let content = compose(post, links, policy)?;
+            Ok(write(post, links, Some(head), Action::Update, Reason::of("publishing"), content, policy))
+        }
+        _ => decide_active(post, links, head, ingest, observed, policy),
+    }
+}
+
+fn decide_active(
+    post: &Post,
+    links: &PostLinks,
+    head: &Head,
+    ingest: &Ingest,
+    observed: &Observed,
+    policy: &Policy,
+) -> Result<Operation, Box<Diagnostic>> {
+    let differs = difference(post, links, head, ingest, policy);
+    if let Some(code) = differs.filter(|code| *code != "pipeline") {
+        let content = compose(post, links, policy)?;
+        return Ok(write(post, links, Some(head), Action::Update, Reason::of(code), content, policy));
+    }
+    if differs.is_some() {
+        let content = compose(post, links, policy)?;
+        if content.content_hash.as_str() != ingest.content_hash {
+            return Ok(write(post, links, Some(head), Action::Update, Reason::of("pipeline"), content, policy));
+        }
+        return Ok(restamp(post, head, ingest, Reason::of("pipeline"), policy));
+    }
+    if ingest.path != post.file || ingest.source != policy.origin.name {
+        let detail = if ingest.path == post.file {
+            format!("source {:?}", policy.origin.name.as_deref().unwrap_or(""))
+        } else {
+            format!("moved from {}", ingest.path)
+        };
+        return Ok(restamp(post, head, ingest, Reason { code: "path", detail, help: String::new() }, policy));
+    }
+    if must_not_be_left(ingest, observed) {
+        return Ok(restamp(post, head, ingest, Reason::of("fence"), policy));
+    }
+    let mut operation = operation(post, Action::Unchanged, Reason::of("equal"));
+    operation.expected_version = Some(ingest.version);
+    operation.seen = Some(seen(head));
+    Ok(operation)
+}
+
+/// Why an active post is written, if it is: the first of source, assets, links, force, pipeline.
+fn difference(
+    post: &Post,
+    links: &PostLinks,
+    head: &Head,
+    ingest: &Ingest,
+    policy: &Policy,
+) -> Option<&'static str> {
+    let assets = links.assets_hash.as_ref().map(crate::identity::AssetsHash::as_str);
+    let urls = links.links_hash.as_ref().map(crate::identity::LinksHash::as_str);
+    if head.source_hash.as_deref() != Some(post.source_hash.as_str()) {
+        Some("source")
+    } else if ingest.assets_hash.as_deref() != assets {
+        Some("assets")
+    } else if ingest.links_hash.as_deref() != urls {
+        Some("links")
+    } else if policy.force {
+        Some("force")
+    } else if ingest.pipeline != policy.pipeline.to_string() && !policy.pipeline.is_older_than(&ingest.pipeline) {
+        Some("pipeline")
+    } else {
+        None
+    }
+}
+
+/// Whether an older run may still send something to this post, so that its version has to move on.
+pub(super) fn must_not_be_left(ingest: &Ingest, observed: &Observed) -> bool {
+    observed.others.fence || observed.others.unfinished.contains(&ingest.run_id)
+}
+
+/// Turns every write of a late run into a report.
+pub(super) fn all_stale(plan: &mut Plan, late: &Late) {
+    for operation in &mut plan.operations {
+        if operation.action.writes() {
+            operation.action = Action::Stale;
+            operation.reason = Reason {
+                code: "late",
+                detail: format!("revision {} is newer and has a run ({})", late.revision, late.run_id),
+                help: String::new(),
+            };
+            operation.content = None;
+            operation.stamp = None;
+        }
+    }
+}
+
+/// Renders and puts the content together, within what the store takes.
+fn compose(post: &Post, links: &PostLinks, policy: &Policy) -> Result<Content, Box<Diagnostic>> {
+    let mut options = policy.render.clone();
+    options.html = options.html && !post.mdx;
+    let rendered = render(&post.body, &options, &links.replace);
+    let content = document::content(post, &rendered, &links.assets, links.assets_hash.clone(), links.links_hash.clone());
+    document::check_limits(&content.fields, &policy.limits).map_err(|(code, message, help)| {
+        Box::new(Diagnostic::error(code, message).in_file(&post.file).help(help))
+    })?;
+    Ok(content)
+}
+
+fn write(
+    post: &Post,
+    links: &PostLinks,
+    head: Option<&Head>,
+    action: Action,
+    reason: Reason,
+    content: Content,
+    policy: &Policy,
+) -> Operation {
+    let before = head.and_then(|head| head.ingest.as_ref());
+    let ingest = Ingest {
+        source: policy.origin.name.clone(),
+        path: post.file.clone(),
+        pipeline: policy.pipeline.to_string(),
+        content_hash: content.content_hash.to_string(),
+        assets_hash: content.assets_hash.as_ref().map(ToString::to_string),
+        links_hash: content.links_hash.as_ref().map(ToString::to_string),
+        version: before.map_or(1, |ingest| ingest.version.saturating_add(1)),
+        revision: policy.revision.max(before.and_then(|ingest| ingest.revision)),
+        ..Ingest::default()
+    };
+    let mut operation = operation(post, action, reason);
+    operation.expected_version = before.map(|ingest| ingest.version);
+    operation.seen = head.map(seen);
+    operation.content = Some(content.fields);
+    operation.stamp = Some(Stamp { status: Status::Active, ingest, assets: publishable(links) });
+    operation
+}
+
+/// Assets that an asset store has to hold before readers see the post.
+fn publishable(links: &PostLinks) -> Vec<Asset> {
+    links.assets.iter().filter(|asset| asset.url.is_some()).cloned().collect()
+}
+
+fn restamp(post: &Post, head: &Head, ingest: &Ingest, reason: Reason, policy: &Policy) -> Operation {
+    let newer = policy.pipeline.is_older_than(&ingest.pipeline);
+    let ingest = Ingest {
+        source: policy.origin.name.clone(),
+        path: post.file.clone(),
+        pipeline: if newer { ingest.pipeline.clone() } else { policy.pipeline.to_string() },
+        ..again(ingest, policy)
+    };
+    let mut operation = operation(post, Action::Restamp, reason);
+    operation.expected_version = Some(head.version());
+    operation.seen = Some(seen(head));
+    operation.stamp = Some(Stamp { status: head.status.clone(), ingest, assets: Vec::new() });
+    operation
+}
+
+/// The bookkeeping of a post that keeps its content: the next version, our revision.
+pub(super) fn again(ingest: &Ingest, policy: &Policy) -> Ingest {
+    Ingest {
+        version: ingest.version.saturating_add(1),
+        revision: policy.revision.max(ingest.revision),
+        run_id: String::new(),
+        operation_id: String::new(),
+        claim: None,
+        live_by: None,
+        ..ingest.clone()
+    }
+}
+
+fn operation(post: &Post, action: Action, reason: Reason) -> Operation {
+    Operation {
+        id: post.id.to_string(),
+        slug: post.slug.as_str().to_owned(),
+        lang: post.lang.as_str().to_owned(),
+        file: Some(post.file.clone()),
+        line: None,
+        action,
+        reason,
+        expected_version: None,
+        content: None,
+        seen: None,
+        stamp: None,
+    }
+}
+
+/// What planning saw of a head.
+pub(super) fn seen(head: &Head) -> Seen {
+    Seen {
+        version: head.version(),
+        status: head.status.clone(),
+        source_hash: head.source_hash.clone(),
+        revision: head.ingest.as_ref().and_then(|ingest| ingest.revision),
+    }
+}

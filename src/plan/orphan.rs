@@ -1,0 +1,188 @@
+//! What the store has and the tree has not, or no longer says: orphans, drafts, removed fields, and
+//! the posts that a fence has to touch although no file makes them.
+
+use std::collections::BTreeSet;
+
+use super::decide::{again, must_not_be_left, seen};
+use super::guard::{Stored, Tree};
+use super::{Action, Observed, Operation, Orphan, Plan, Policy, Reason, Stamp};
+use crate::catalog::Catalog;
+use crate::post::Skip;
+use crate::store::document::{Head, Ingest, Status};
+
+/// `frozen-field-removed`: the file of a live post is still there and has now no date or no front
+/// matter. That is an edit, not a deletion.
+pub(super) fn removed_fields(
+    plan: &mut Plan,
+    catalog: &Catalog,
+    store: &Stored<'_>,
+    tree: &Tree<'_>,
+    policy: &Policy,
+) {
+    for skipped in &catalog.skipped {
+        let what = match skipped.reason {
+            Skip::Undated => "no date",
+            Skip::NoFrontMatter => "no front matter",
+            Skip::Empty => "no text at all",
+            _ => continue,
+        };
+        if policy.only.as_ref().is_some_and(|only| !only.contains(&skipped.file)) {
+            continue;
+        }
+        for head in store.made_by(&skipped.file).iter().filter(|head| !tree.makes_id(&head.id)) {
+            let reason = Reason {
+                code: "frozen-field-removed",
+                detail: format!(
+                    "the file has now {what}, but the post {} that it made (slug {:?}, lang {:?}) is live",
+                    head.id, head.slug, head.lang
+                ),
+                help: "put the front matter with the same date back; to take the post down set `draft: true` or remove \
+                       the file"
+                    .to_owned(),
+            };
+            let mut operation = stored(head, Action::Conflict, reason);
+            operation.file = Some(skipped.file.clone());
+            plan.operations.push(operation);
+        }
+    }
+}
+
+/// A live post whose file is now a draft is archived, pruning or not.
+pub(super) fn drafts(
+    plan: &mut Plan,
+    catalog: &Catalog,
+    store: &Stored<'_>,
+    tree: &Tree<'_>,
+    policy: &Policy,
+) {
+    for skipped in catalog.skipped.iter().filter(|skipped| skipped.reason == Skip::Draft) {
+        if policy.only.as_ref().is_some_and(|only| !only.contains(&skipped.file)) {
+            continue;
+        }
+        let by_id = catalog
+            .held
+            .iter()
+            .filter(|(_, post)| post.file == skipped.file)
+            .filter_map(|(_, post)| store.by_id(&post.id.to_string()))
+            .filter(|head| head.live && store.is_ours(head));
+        // A draft that lost its date or changed its slug still takes down what it once made.
+        let by_path = store
+            .made_by(&skipped.file)
+            .iter()
+            .copied()
+            .filter(|head| !catalog.posts.iter().any(|post| post.id.to_string() == head.id))
+            .filter(|head| !tree.makes_id(&head.id));
+        let heads: Vec<&Head> = by_id.chain(by_path).collect();
+        for head in heads {
+            plan.operations.push(archive(head, Some(&skipped.file), Reason::of("draft"), policy));
+        }
+    }
+}
+
+/// Lists live posts of this source which no file makes; archives them where that is asked for, or
+/// where an older run that never ended made them live.
+pub(super) fn orphans(
+    plan: &mut Plan,
+    catalog: &Catalog,
+    store: &Stored<'_>,
+    tree: &Tree<'_>,
+    observed: &Observed,
+    policy: &Policy,
+) {
+    let taken: BTreeSet<String> = plan.operations.iter().map(|operation| operation.id.clone()).collect();
+    let protected = protected(plan, catalog, store, tree);
+    for head in store.heads().filter(|head| head.live && store.is_ours(head)) {
+        let Some(ingest) = &head.ingest else { continue };
+        if tree.makes_id(&head.id) || taken.contains(&head.id) || protected.contains(head.id.as_str()) {
+            continue;
+        }
+        // What an unreadable file makes is not known.
+        if tree.is_invalid(&ingest.path) {
+            continue;
+        }
+        plan.orphans.push(Orphan {
+            id: head.id.clone(),
+            slug: head.slug.clone(),
+            lang: head.lang.clone(),
+            path: ingest.path.clone(),
+        });
+        let made_by_older = ingest.live_by.as_ref().is_some_and(|run| observed.others.lower.contains(run));
+        if made_by_older {
+            plan.operations.push(archive(head, None, Reason::of("fence"), policy));
+        } else if policy.prune && policy.only.is_none() {
+            plan.operations.push(archive(head, None, Reason::of("gone"), policy));
+        }
+    }
+}
+
+/// The stored posts that a refused file stands for: they have a file, it only says something else.
+fn protected<'a>(plan: &Plan, catalog: &Catalog, store: &Stored<'a>, tree: &Tree<'_>) -> BTreeSet<&'a str> {
+    let refused: BTreeSet<&str> = plan
+        .operations
+        .iter()
+        .filter(|operation| operation.action == Action::Conflict)
+        .filter_map(|operation| operation.file.as_deref())
+        .collect();
+    let mut out = BTreeSet::new();
+    for post in catalog.posts.iter().filter(|post| refused.contains(post.file.as_str())) {
+        for head in store.heads().filter(|head| head.live) {
+            let same_key = head.slug == post.slug.as_str() && head.lang == post.lang.as_str();
+            let same_group = head.translation_key.is_some()
+                && head.translation_key == post.meta.translation_key
+                && head.lang == post.lang.as_str();
+            if same_key || (same_group && !tree.makes(&head.slug, &head.lang)) {
+                out.insert(head.id.as_str());
+            }
+        }
+        out.extend(store.made_by(&post.file).iter().map(|head| head.id.as_str()));
+    }
+    for operation in plan.operations.iter().filter(|operation| operation.action == Action::Conflict) {
+        if let Some(head) = store.by_id(&operation.id) {
+            out.insert(head.id.as_str());
+        }
+    }
+    out
+}
+
+/// A fence touches every post of the source that the plan would leave alone, whatever its status.
+pub(super) fn fence_rest(plan: &mut Plan, store: &Stored<'_>, observed: &Observed, policy: &Policy) {
+    if !observed.others.fence && observed.others.unfinished.is_empty() {
+        return;
+    }
+    let taken: BTreeSet<String> = plan.operations.iter().map(|operation| operation.id.clone()).collect();
+    for head in store.heads().filter(|head| store.is_ours(head) && !taken.contains(&head.id)) {
+        let Some(ingest) = &head.ingest else { continue };
+        let known = !matches!(head.status, Status::Other(_));
+        if known && must_not_be_left(ingest, observed) {
+            let mut operation = stored(head, Action::Restamp, Reason::of("fence"));
+            operation.stamp =
+                Some(Stamp { status: head.status.clone(), ingest: again(ingest, policy), assets: Vec::new() });
+            plan.operations.push(operation);
+        }
+    }
+}
+
+fn archive(head: &Head, file: Option<&str>, reason: Reason, policy: &Policy) -> Operation {
+    let before = head.ingest.clone().unwrap_or_else(Ingest::default);
+    let mut operation = stored(head, Action::Archive, reason);
+    operation.file = file.map(str::to_owned);
+    operation.stamp =
+        Some(Stamp { status: Status::Archived, ingest: again(&before, policy), assets: Vec::new() });
+    operation
+}
+
+fn stored(head: &Head, action: Action, reason: Reason) -> Operation {
+    Operation {
+        id: head.id.clone(),
+        slug: head.slug.clone(),
+        lang: head.lang.clone(),
+        file: None,
+        line: None,
+        action,
+        reason,
+        expected_version: Some(head.version()),
+        content: None,
+        seen: Some(seen(head)),
+        stamp: None,
+    }
+}
