@@ -278,5 +278,6 @@ pub(super) fn seen(head: &Head) -> Seen {
         status: head.status.clone(),
         source_hash: head.source_hash.clone(),
         revision: head.ingest.as_ref().and_then(|ingest| ingest.revision),
+        claim: head.ingest.as_ref().and_then(|ingest| ingest.claim.clone()),
     }
 }

@@ -21,7 +21,7 @@ use crate::catalog::{Catalog, Skipped};
 use crate::diagnostic::Diagnostic;
 use crate::post::links::Asset;
 use crate::post::render::RenderOptions;
-use crate::store::document::{Head, Ingest, Status};
+use crate::store::document::{Claim, Head, Ingest, Status};
 use crate::store::{Limits, Target};
 use pipeline::Pipeline;
 
@@ -119,6 +119,8 @@ pub struct Seen {
     pub source_hash: Option<String>,
     /// `ingest.revision`.
     pub revision: Option<i64>,
+    /// `ingest.claim`.
+    pub claim: Option<Claim>,
 }
 
 /// What a write leaves beside the content.
@@ -325,6 +327,24 @@ pub fn plan(catalog: &Catalog, links: &[PostLinks], observed: &Observed, policy:
     }
     finish(&mut plan, observed, policy);
     plan
+}
+
+/// Plans one post again after a race, from fresh heads: `None` where there is nothing left to do.
+/// `observed` holds the fresh heads in place of the old ones.
+pub fn plan_again(
+    operation: &Operation,
+    catalog: &Catalog,
+    links: &[PostLinks],
+    observed: &Observed,
+    policy: &Policy,
+) -> Option<Operation> {
+    let Some(file) = &operation.file else {
+        let store = guard::Stored::new(&observed.heads, policy);
+        return orphan::again_without_file(operation, &store, policy);
+    };
+    let policy = Policy { only: Some(BTreeSet::from([file.clone()])), ..policy.clone() };
+    let plan = plan(catalog, links, observed, &policy);
+    plan.operations.into_iter().find(|again| again.id == operation.id)
 }
 
 /// Orders, counts, and compares the settings.

@@ -162,6 +162,22 @@ pub(super) fn fence_rest(plan: &mut Plan, store: &Stored<'_>, observed: &Observe
     }
 }
 
+/// The same intent for a post without a file, on a fresh head: an archive is done where the post is
+/// not live any more, a fence is made again.
+pub(super) fn again_without_file(operation: &Operation, store: &Stored<'_>, policy: &Policy) -> Option<Operation> {
+    let head = store.by_id(&operation.id).filter(|head| store.is_ours(head))?;
+    match operation.action {
+        Action::Archive if head.live => Some(archive(head, None, operation.reason.clone(), policy)),
+        Action::Restamp => {
+            let mut next = stored(head, Action::Restamp, operation.reason.clone());
+            let ingest = again(head.ingest.as_ref()?, policy);
+            next.stamp = Some(Stamp { status: head.status.clone(), ingest, assets: Vec::new() });
+            Some(next)
+        }
+        _ => None,
+    }
+}
+
 fn archive(head: &Head, file: Option<&str>, reason: Reason, policy: &Policy) -> Operation {
     let before = head.ingest.clone().unwrap_or_else(Ingest::default);
     let mut operation = stored(head, Action::Archive, reason);

@@ -1,0 +1,417 @@
+//! Assets are stored before the post that shows them: insert first as the lock, promote, activate.
+//!
+//! Between the claim and the activation stands nothing but copies under a content address, which may
+//! be repeated. Begin at [`Executor::publish`].
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bson::doc;
+
+use super::batch::{Pending, failed_post};
+use super::statement::{Left, Prepared, prepare, prepare_claim};
+use super::{Executor, Settled, Supervisor};
+use crate::plan::{Action, Operation, Reason, Seen, Stamp};
+use crate::post::links::Asset;
+use crate::store::document::{Claim, Ingest, Status};
+use crate::store::{Class, Fault, Statement};
+
+/// Where assets are kept, under their content address. Storing twice is storing once.
+#[async_trait]
+pub trait Promoter: Send + Sync {
+    /// Whether the asset is there, whole.
+    async fn stored(&self, asset: &Asset) -> Result<bool, Fault>;
+
+    /// Stores the asset.
+    async fn store(&self, asset: &Asset) -> Result<(), Fault>;
+}
+
+impl dyn Promoter + '_ {
+    /// Whether some asset of the operation is not stored, or cannot be looked up.
+    pub(super) async fn missing(&self, operation: &Operation) -> bool {
+        let Some(stamp) = operation.stamp.as_ref().filter(|_| operation.content.is_some()) else {
+            return false;
+        };
+        for asset in &stamp.assets {
+            if !matches!(self.stored(asset).await, Ok(true)) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// A folder of assets: `<dir>/<sha256>.<ext>`.
+#[derive(Debug, Clone)]
+pub struct AssetFolder {
+    /// The content root that the assets come from.
+    pub root: PathBuf,
+    /// Where they go.
+    pub folder: PathBuf,
+}
+
+impl AssetFolder {
+    fn place(&self, asset: &Asset) -> PathBuf {
+        self.folder.join(object_name(asset))
+    }
+}
+
+/// The content address of an asset: its digest and its extension in lower case.
+fn object_name(asset: &Asset) -> String {
+    let extension = Path::new(&asset.path).extension().map(|ext| ext.to_string_lossy().to_lowercase());
+    match extension {
+        Some(extension) => format!("{}.{extension}", asset.sha256),
+        None => asset.sha256.clone(),
+    }
+}
+
+#[async_trait]
+impl Promoter for AssetFolder {
+    async fn stored(&self, asset: &Asset) -> Result<bool, Fault> {
+        let place = self.place(asset);
+        let bytes = asset.bytes;
+        blocking(move || Ok(std::fs::metadata(&place).is_ok_and(|found| found.len() == bytes))).await
+    }
+
+    async fn store(&self, asset: &Asset) -> Result<(), Fault> {
+        let (from, to, asset) = (self.root.join(&asset.path), self.place(asset), asset.clone());
+        let folder = self.folder.clone();
+        blocking(move || {
+            let bytes = std::fs::read(&from)?;
+            let digest = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&bytes));
+            if digest != asset.sha256 {
+                return Err(std::io::Error::other(format!("{} changed while it was being ingested", asset.path)));
+            }
+            std::fs::create_dir_all(&folder)?;
+            // A name that readers never ask for, then one rename: an asset is there whole or not.
+            let part = folder.join(format!(".{digest}.{}", std::process::id()));
+            let mut file = std::fs::File::create(&part)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&part, &to)
+        })
+        .await
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> Result<T, Fault> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(Fault::new(Class::Permanent, format!("asset store: {error}"))),
+        Err(error) => Err(Fault::new(Class::Unknown, format!("asset store: {error}"))),
+    }
+}
+
+/// A claim that this run holds on a post.
+struct Held {
+    operation: Operation,
+    left: Left,
+}
+
+impl Executor<'_> {
+    /// Claims one post, stores its assets, and shows it.
+    pub(super) async fn publish(
+        &self,
+        operation: &Operation,
+        supervisor: &dyn Supervisor,
+        all: usize,
+    ) -> (Operation, Settled) {
+        let (operation, ended) = self.publish_one(operation.clone(), supervisor).await;
+        self.tell(&operation, &ended, all);
+        (operation, ended)
+    }
+
+    async fn publish_one(&self, operation: Operation, supervisor: &dyn Supervisor) -> (Operation, Settled) {
+        if self.cancel.is_cancelled() {
+            return (operation, Settled::NotTried);
+        }
+        supervisor.alive().await;
+        if self.is_late(supervisor).await {
+            return (operation, Settled::Stale);
+        }
+        if !self.guards.claim {
+            return self.promote_unclaimed(operation).await;
+        }
+        let mut held = match self.take_claim(operation, supervisor).await {
+            Ok(held) => held,
+            Err(ended) => return *ended,
+        };
+        if let Err(fault) = self.promote(&mut held).await {
+            return self.release(held, &fault).await;
+        }
+        if self.is_late(supervisor).await {
+            let undone = self.archive_claimed(&held).await;
+            return (held.operation, undone);
+        }
+        let Some(last) = self.activation(&held) else {
+            return (held.operation, Settled::NotTried);
+        };
+        let ended = self.settle_one(last).await;
+        let ended = match ended {
+            Settled::Applied(_) => Settled::Applied(held.operation.action),
+            other => other,
+        };
+        (held.operation, ended)
+    }
+
+    /// Takes the claim, waiting for another run's to end. A run of a higher revision does not wait.
+    async fn take_claim(
+        &self,
+        mut operation: Operation,
+        supervisor: &dyn Supervisor,
+    ) -> Result<Held, Box<(Operation, Settled)>> {
+        loop {
+            self.wait_for_claim(&operation).await;
+            let until = self.clock.now().saturating_add(millis(self.claim));
+            let Some(prepared) = prepare_claim(&operation, &self.writer, until) else {
+                return Err(Box::new((operation, Settled::NotTried)));
+            };
+            let left = prepared.left.clone();
+            match self.settle_one(Pending::new(operation.clone(), prepared)).await {
+                Settled::Applied(_) => return Ok(Held { operation, left }),
+                Settled::Conflict(failed) => {
+                    let again = self.plan_claim_again(&operation, supervisor).await;
+                    match again {
+                        Ok(Some(next)) if next.action == Action::Conflict => {
+                            let message = next.reason.detail.clone();
+                            let ended = failed_post(&next, next.reason.code, message, failed.attempts);
+                            return Err(Box::new((next, Settled::Conflict(ended))));
+                        }
+                        Ok(Some(next)) if next.content.is_none() => {
+                            return Err(Box::new((next, Settled::ByOther)));
+                        }
+                        Ok(Some(next)) => operation = next,
+                        Ok(None) => return Err(Box::new((operation, Settled::Conflict(failed)))),
+                        Err(fault) => return Err(Box::new((operation.clone(), fault_of(&operation, &fault)))),
+                    }
+                }
+                other => return Err(Box::new((operation, other))),
+            }
+        }
+    }
+
+    /// Plans again where the rules of a lost race allow it: the post is in publication by another run
+    /// of the same content, or was only re-stamped. `None`: the race is lost.
+    async fn plan_claim_again(
+        &self,
+        operation: &Operation,
+        supervisor: &dyn Supervisor,
+    ) -> Result<Option<Operation>, Fault> {
+        let (heads, live) = self.fresh(&[operation]).await?;
+        let head = heads.get(&operation.id);
+        let same_content = head.and_then(|head| head.ingest.as_ref()).is_some_and(|ingest| {
+            operation.stamp.as_ref().is_some_and(|stamp| stamp.ingest.content_hash == ingest.content_hash)
+        });
+        let seen_source = operation.seen.as_ref().and_then(|seen| seen.source_hash.clone());
+        let only_restamped =
+            operation.seen.is_some() && head.is_some_and(|head| head.source_hash == seen_source);
+        let outranks = self.revision.is_some_and(|ours| {
+            head.and_then(|head| head.ingest.as_ref()?.revision).is_some_and(|theirs| theirs < ours)
+        });
+        if !(same_content || only_restamped || outranks) {
+            return Ok(None);
+        }
+        let others = self.persist(|| supervisor.look()).await?;
+        let fresh: Vec<_> = head.cloned().into_iter().chain(live).collect();
+        Ok(supervisor.plan_again(operation, &fresh, &others))
+    }
+
+    /// Waits while another run holds a claim that is not over.
+    async fn wait_for_claim(&self, operation: &Operation) {
+        let Some(claim) = operation.seen.as_ref().and_then(|seen| seen.claim.as_ref()) else { return };
+        let outranks = matches!(
+            (self.revision, operation.seen.as_ref().and_then(|seen| seen.revision)),
+            (Some(ours), Some(theirs)) if theirs < ours
+        );
+        if outranks || claim.run_id == self.writer.run_id {
+            return;
+        }
+        while claim.until > self.clock.now() && !self.cancel.is_cancelled() {
+            let left = u64::try_from(claim.until.saturating_sub(self.clock.now())).unwrap_or(0);
+            tokio::time::sleep(Duration::from_millis(left.clamp(10, 500))).await;
+            // Released or activated before its time is up: no reason to wait on.
+            let Ok((heads, _)) = self.fresh(&[operation]).await else { return };
+            let stored = heads.get(&operation.id).and_then(|head| head.ingest.as_ref()?.claim.clone());
+            if stored.as_ref().is_none_or(|stored| stored.until != claim.until) {
+                return;
+            }
+        }
+    }
+
+    /// Stores what is missing, renewing the claim while at work.
+    async fn promote(&self, held: &mut Held) -> Result<(), Fault> {
+        let Some(promoter) = self.promoter else { return Ok(()) };
+        let assets: Vec<Asset> =
+            held.operation.stamp.as_ref().map(|stamp| stamp.assets.clone()).unwrap_or_default();
+        for asset in &assets {
+            if self.persist(|| promoter.stored(asset)).await? {
+                continue;
+            }
+            let storing = self.persist(|| promoter.store(asset));
+            tokio::pin!(storing);
+            loop {
+                tokio::select! {
+                    stored = &mut storing => break stored?,
+                    () = tokio::time::sleep(self.claim / 3) => self.renew(held).await?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves the end of the claim on, by compare-and-set.
+    async fn renew(&self, held: &mut Held) -> Result<(), Fault> {
+        let until = self.clock.now().saturating_add(millis(self.claim));
+        let next = next_step(&held.left, Some(Claim { run_id: self.writer.run_id.clone(), until }));
+        let step = step(held, &next, doc! {}, Vec::new());
+        match self.settle_one(step).await {
+            Settled::Applied(_) => {
+                held.left = next;
+                Ok(())
+            }
+            _ => Err(Fault::new(Class::Conflict, "the claim on the post was taken over by another run")),
+        }
+    }
+
+    /// Gives the claim back after a failed promotion, so that another run need not wait for its end.
+    async fn release(&self, held: Held, fault: &Fault) -> (Operation, Settled) {
+        let next = next_step(&held.left, None);
+        let step = step(&held, &next, doc! {}, vec!["ingest.claim".to_owned()]);
+        self.settle_one(step).await;
+        let ended = fault_of(&held.operation, fault);
+        (held.operation, ended)
+    }
+
+    /// Takes a claimed post back, if this run made it live.
+    async fn archive_claimed(&self, held: &Held) -> Settled {
+        if held.left.status != Status::Publishing {
+            let next = next_step(&held.left, None);
+            self.settle_one(step(held, &next, doc! {}, vec!["ingest.claim".to_owned()])).await;
+            return Settled::Stale;
+        }
+        let next = Left { status: Status::Archived, ..next_step(&held.left, None) };
+        let set = doc! { "status": Status::Archived.as_str() };
+        self.settle_one(step(held, &next, set, vec!["live".to_owned(), "ingest.claim".to_owned()])).await;
+        Settled::Stale
+    }
+
+    /// The write that shows the post, on top of the claim.
+    fn activation(&self, held: &Held) -> Option<Pending> {
+        let stamp = held.operation.stamp.as_ref()?;
+        let before = &held.left;
+        let action = if held.operation.action == Action::Create { Action::Update } else { held.operation.action };
+        let operation = Operation {
+            action,
+            expected_version: Some(before.ingest.version),
+            seen: Some(seen_after(held)),
+            stamp: Some(Stamp {
+                ingest: Ingest { version: before.ingest.version.saturating_add(1), ..stamp.ingest.clone() },
+                ..stamp.clone()
+            }),
+            ..held.operation.clone()
+        };
+        let prepared = prepare(&operation, &self.writer)?;
+        Some(Pending::new(operation, prepared))
+    }
+
+    /// The wrong way, for the test that shows why the claim is needed.
+    async fn promote_unclaimed(&self, operation: Operation) -> (Operation, Settled) {
+        let Some(prepared) = prepare(&operation, &self.writer) else {
+            return (operation, Settled::NotTried);
+        };
+        let mut held = Held { operation, left: prepared.left.clone() };
+        if let Err(fault) = self.promote_all(&mut held).await {
+            let ended = fault_of(&held.operation, &fault);
+            return (held.operation, ended);
+        }
+        let ended = self.settle_one(Pending::new(held.operation.clone(), prepared)).await;
+        (held.operation, ended)
+    }
+
+    async fn promote_all(&self, held: &mut Held) -> Result<(), Fault> {
+        let Some(promoter) = self.promoter else { return Ok(()) };
+        for asset in held.operation.stamp.iter().flat_map(|stamp| &stamp.assets) {
+            self.persist(|| promoter.store(asset)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What the planner would see of the post while we hold it.
+fn seen_after(held: &Held) -> Seen {
+    let new_source = held.operation.content.as_ref().and_then(|content| content.get_str("sourceHash").ok());
+    let source_hash = match (&held.operation.action, &held.operation.seen) {
+        (Action::Create, _) | (_, None) => new_source.map(str::to_owned),
+        (_, Some(seen)) => seen.source_hash.clone(),
+    };
+    Seen {
+        version: held.left.ingest.version,
+        status: held.left.status.clone(),
+        source_hash,
+        revision: held.left.ingest.revision,
+        claim: held.left.ingest.claim.clone(),
+    }
+}
+
+/// The next version of a held post, with another claim or none.
+fn next_step(left: &Left, claim: Option<Claim>) -> Left {
+    Left {
+        status: left.status.clone(),
+        ingest: Ingest { version: left.ingest.version.saturating_add(1), claim, ..left.ingest.clone() },
+    }
+}
+
+/// A compare-and-set on a held post that changes its bookkeeping, and `set` and `unset` beside.
+fn step(held: &Held, next: &Left, mut set: bson::Document, unset: Vec<String>) -> Pending {
+    set.insert("ingest.version", next.ingest.version);
+    if let Some(claim) = &next.ingest.claim {
+        let until = bson::DateTime::from_millis(claim.until);
+        set.insert("ingest.claim", doc! { "runId": &claim.run_id, "until": until });
+    }
+    let statement = Statement::Update {
+        id: held.operation.id.clone(),
+        slug: held.operation.slug.clone(),
+        lang: held.operation.lang.clone(),
+        expected_version: held.left.ingest.version,
+        set,
+        unset,
+    };
+    let operation = Operation {
+        action: Action::Restamp,
+        reason: Reason::of("claim"),
+        expected_version: Some(held.left.ingest.version),
+        seen: Some(seen_after(held)),
+        ..held.operation.clone()
+    };
+    Pending::new(operation, Prepared { statement, left: next.clone() })
+}
+
+fn fault_of(operation: &Operation, fault: &Fault) -> Settled {
+    Settled::Failed(failed_post(operation, fault.class.as_str(), fault.message.clone(), 1), fault.class)
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_named_by_digest_and_lower_case_extension() {
+        let asset = Asset {
+            path: "bilder/Hafen.PNG".to_owned(),
+            sha256: "ab12".to_owned(),
+            bytes: 3,
+            mime: "image/png".to_owned(),
+            url: None,
+        };
+        assert_eq!(object_name(&asset), "ab12.png");
+        assert_eq!(object_name(&Asset { path: "NOTICE".to_owned(), ..asset }), "ab12");
+    }
+}
