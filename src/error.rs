@@ -45,6 +45,24 @@ impl Exit {
         }
     }
 
+    /// The exit of a stored number; one that is none of ours is a failure.
+    pub fn from_code(code: i64) -> Self {
+        const ALL: [Exit; 11] = [
+            Exit::Done,
+            Exit::Failed,
+            Exit::Changes,
+            Exit::Partly,
+            Exit::Invalid,
+            Exit::Conflict,
+            Exit::Limit,
+            Exit::Usage,
+            Exit::Unreachable,
+            Exit::Interrupted,
+            Exit::Terminated,
+        ];
+        ALL.into_iter().find(|exit| i64::from(exit.code()) == code).unwrap_or(Exit::Failed)
+    }
+
     /// Place in the order of precedence: the smaller one wins where several apply.
     fn rank(self) -> u8 {
         match self {

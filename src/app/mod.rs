@@ -1,1 +1,8 @@
-//! One file a verb.
+//! One file a verb. Picks the store, owns clock, chance and signals; no rule of the domain lives here.
+
+pub mod gather;
+pub mod host;
+pub mod ingest;
+pub mod observe;
+pub mod open;
+pub mod summary;

@@ -106,7 +106,8 @@ fn decide_active(
     observed: &Observed,
     policy: &Policy,
 ) -> Result<Operation, Box<Diagnostic>> {
-    let differs = difference(post, links, head, ingest, policy);
+    let drifted = observed.drifted.contains(&head.id);
+    let differs = difference(post, links, head, ingest, policy).or(drifted.then_some("drift"));
     if let Some(code) = differs.filter(|code| *code != "pipeline") {
         let content = compose(post, links, policy)?;
         return Ok(write(post, links, Some(head), Action::Update, Reason::of(code), content, policy));

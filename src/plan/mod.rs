@@ -143,6 +143,9 @@ pub struct Observed {
     pub settings: Option<IdentitySettings>,
     /// What the other runs of this source make necessary.
     pub others: Others,
+    /// Posts whose stored content is not what their `contentHash` says, where somebody looked
+    /// (`--repair`).
+    pub drifted: BTreeSet<String>,
 }
 
 /// What the rows of the other runs of this source say (`DESIGN` 5, late runs).
@@ -369,6 +372,15 @@ fn finish(plan: &mut Plan, observed: &Observed, policy: &Policy) {
         if !changed.is_empty() && posts > 0 {
             plan.settings_change = Some(SettingsChange { changed, posts });
         }
+    }
+}
+
+impl Plan {
+    /// The plan of a run that stops at its files: nothing is read from the store, nothing is decided.
+    pub fn of_files(catalog: &Catalog, policy: &Policy) -> Self {
+        let nothing = Observed::default();
+        let policy = Policy { only: Some(BTreeSet::new()), ..policy.clone() };
+        plan(catalog, &[], &nothing, &policy)
     }
 }
 

@@ -65,6 +65,8 @@ pub struct From {
     pub lang: Option<String>,
     /// For example `front matter date`, `file name`, `date in path`.
     pub published_at: Option<String>,
+    /// The date was written without a zone: the configured `timezone` is part of the identity.
+    pub local_date: bool,
 }
 
 /// The front-matter fields beside the identity, typed. Absent stays absent.

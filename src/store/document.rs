@@ -324,6 +324,16 @@ pub fn content(
     Content { content_hash: ContentHash::of_fields(&out), fields: out, assets_hash, links_hash }
 }
 
+/// The reader-facing fields of a stored document: what its `contentHash` is over. Foreign fields and
+/// [`LIFECYCLE_FIELDS`] are left out.
+pub fn content_of(document: &Document) -> Document {
+    OWNED_FIELDS
+        .iter()
+        .filter(|field| !LIFECYCLE_FIELDS.contains(field))
+        .filter_map(|field| Some(((*field).to_owned(), document.get(field)?.clone())))
+        .collect()
+}
+
 fn insert_rendered(out: &mut Document, rendered: &Rendered) {
     insert_text(out, "html", rendered.html.as_deref());
     insert_text(out, "htmlTrust", rendered.html_trust);

@@ -101,13 +101,26 @@ fn refuse_overlap(set: &Document, unset: &[String]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether the top-level fields of `document` equal those of `filter`, as a MongoDB filter would find:
-/// numbers by value, null like a missing field.
+/// Whether the top-level fields of `document` fit those of `filter`, as a MongoDB filter would find:
+/// numbers by value, null like a missing field, `{"$gt": n}` and `{"$lt": n}` on integers and dates.
 pub(crate) fn matches(document: &Document, filter: &Document) -> bool {
-    filter.iter().all(|(key, wanted)| match document.get(key) {
-        Some(found) => equal(found, wanted),
-        None => matches!(wanted, Bson::Null),
+    filter.iter().all(|(key, wanted)| match (document.get(key), wanted) {
+        (Some(found), Bson::Document(range)) => in_range(found, range),
+        (Some(found), _) => equal(found, wanted),
+        (None, _) => matches!(wanted, Bson::Null),
     })
+}
+
+fn in_range(found: &Bson, range: &Document) -> bool {
+    !range.is_empty()
+        && range.iter().all(|(operator, bound)| match (integer(Some(found)), integer(Some(bound))) {
+            (Some(found), Some(bound)) => match operator.as_str() {
+                "$gt" => found > bound,
+                "$lt" => found < bound,
+                _ => false,
+            },
+            _ => false,
+        })
 }
 
 /// Equality of two values; integers of both widths by value.

@@ -250,7 +250,8 @@ pub trait Store: Send + Sync {
     /// ready before: a write would else make a collection without its unique index.
     async fn write(&self, batch: &[Statement]) -> Result<Vec<Effect>, Fault>;
 
-    /// Rows of a side collection whose top-level fields equal those of `filter`, in order of `_id`.
+    /// Rows of a side collection whose top-level fields equal those of `filter`, in order of `_id`. A
+    /// value `{"$gt": n}` or `{"$lt": n}` bounds an integer or a date.
     async fn rows(&self, side: Side, filter: &Document) -> Result<Vec<Document>, Fault>;
 
     /// Inserts a row. It has `_id`, `version: 1` and the side's unique key.

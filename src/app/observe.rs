@@ -1,0 +1,181 @@
+//! What a plan is made from beside the catalog: policy, heads, settings; and what a person is told
+//! about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::gather::Gathered;
+use super::open;
+use crate::apply::Executor;
+use crate::apply::run::Rows;
+use crate::catalog::Catalog;
+use crate::config::Settings;
+use crate::error::{Exit, Failure};
+use crate::identity::ContentHash;
+use crate::plan::pipeline::Pipeline;
+use crate::plan::{self, Action, IdentitySettings, Observed, Origin, Others, Plan, Policy};
+use crate::store::Store;
+use crate::store::document::{Head, content_of};
+
+/// Documents that are read whole at a time, where whole documents are needed.
+pub const DOCUMENTS_AT_A_TIME: usize = 200;
+
+/// Makes the policy of a plan.
+#[derive(Clone, Copy)]
+pub struct Policies<'a> {
+    /// What was configured.
+    pub settings: &'a Settings,
+    /// Source revision of the run.
+    pub revision: Option<i64>,
+}
+
+impl Policies<'_> {
+    /// The policy against a store, whose limits may be known better later.
+    pub fn policy(&self, gathered: &Gathered, store: &dyn Store) -> Policy {
+        let settings = self.settings;
+        let narrow = !settings.content.narrow.is_empty();
+        let only = narrow.then(|| {
+            let posts = gathered.catalog.posts.iter().map(|post| &post.file);
+            let skipped = gathered.catalog.skipped.iter().map(|skipped| &skipped.file);
+            posts.chain(skipped).filter(|file| settings.content.wants(file)).cloned().collect::<BTreeSet<String>>()
+        });
+        Policy {
+            origin: Origin {
+                name: settings.source.value.clone(),
+                root: settings.content.shown.clone(),
+                commit: settings.commit.clone(),
+            },
+            target: store.target(),
+            limits: store.limits(),
+            pipeline: Pipeline::of(&gathered.rules, &gathered.link_policy),
+            render: gathered.rules.render.clone(),
+            revision: self.revision,
+            settings: identity_settings(settings),
+            prune: settings.policy.prune,
+            force: settings.policy.force,
+            only,
+        }
+    }
+}
+
+/// The settings that shape identity, as they are remembered.
+fn identity_settings(settings: &Settings) -> IdentitySettings {
+    let values = BTreeMap::from([
+        ("timezone".to_owned(), settings.timezone.value.clone()),
+        ("default_lang".to_owned(), settings.default_lang.value.to_string()),
+        ("slug_mode".to_owned(), format!("{:?}", settings.slug_mode.value).to_lowercase()),
+        ("slug_pattern".to_owned(), settings.slug_pattern.value.as_str().to_owned()),
+        ("preset".to_owned(), format!("{:?}", settings.preset.value).to_lowercase()),
+    ]);
+    IdentitySettings { values }
+}
+
+/// Reads what the plan needs from the store.
+pub async fn observe(
+    executor: &Executor<'_>,
+    store: &dyn Store,
+    rows: &Rows<'_>,
+    others: Others,
+    settings: &Settings,
+) -> Result<Observed, Failure> {
+    let told = |fault| open::failure(&fault);
+    let heads = executor.persist(|| store.heads()).await.map_err(told)?;
+    let remembered = executor.persist(|| rows.settings()).await.map_err(told)?;
+    let drifted =
+        if settings.policy.repair { drifted(executor, store, &heads).await? } else { BTreeSet::new() };
+    Ok(Observed { heads, settings: remembered, others, drifted })
+}
+
+/// The posts whose stored content is not what their `contentHash` says: somebody else changed a field
+/// that is ours.
+async fn drifted(
+    executor: &Executor<'_>,
+    store: &dyn Store,
+    heads: &[Head],
+) -> Result<BTreeSet<String>, Failure> {
+    let ours: Vec<&Head> = heads.iter().filter(|head| head.ingest.is_some()).collect();
+    let mut out = BTreeSet::new();
+    for chunk in ours.chunks(DOCUMENTS_AT_A_TIME) {
+        let ids: Vec<String> = chunk.iter().map(|head| head.id.clone()).collect();
+        let documents =
+            executor.persist(|| store.documents(&ids)).await.map_err(|fault| open::failure(&fault))?;
+        for document in &documents {
+            let head = Head::from_document(document);
+            let says = head.ingest.as_ref().map(|ingest| ingest.content_hash.as_str());
+            if says != Some(ContentHash::of_fields(&content_of(document)).as_str()) {
+                out.insert(head.id);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Pruning needs to know whose posts these are and what every file says.
+pub fn check_prune(catalog: &Catalog, settings: &Settings) -> Result<(), Failure> {
+    if !settings.policy.prune {
+        return Ok(());
+    }
+    if settings.source.value.is_none() {
+        return Err(Failure::usage("--prune needs `source`: without it two trees would prune each other")
+            .help("set `source = \"…\"` in idempost.toml, or --source"));
+    }
+    if !settings.content.narrow.is_empty() {
+        return Err(Failure::usage("--prune cannot go with a PATH: what lies beside it would look as if it were gone")
+            .help("prune in a run over the whole content root"));
+    }
+    if let Some(first) = catalog.invalid.first() {
+        return Err(Failure::new(
+            Exit::Limit,
+            format!("--prune refused: {} files have errors, the first is {first}", catalog.invalid.len()),
+        )
+        .help("what a broken file makes is not known; mend the files first"));
+    }
+    Ok(())
+}
+
+/// The message of a plan that archives more than is allowed, if it does.
+pub fn over_prune_limit(plan: &Plan, settings: &Settings) -> Option<String> {
+    let archived = plan
+        .operations
+        .iter()
+        .filter(|operation| operation.action == Action::Archive && operation.reason.code != "fence")
+        .count();
+    let allowed = settings.limits.prune.value.posts(plan.live as u64);
+    (archived as u64 > allowed).then(|| {
+        format!(
+            "{archived} of {} live posts would be archived, {allowed} are allowed; --max-prune {archived} allows it",
+            plan.live
+        )
+    })
+}
+
+/// A plan that breaks an invariant is a defect of ours and is not applied.
+pub fn checked(plan: &Plan) -> Result<(), Failure> {
+    let broken = plan::check::check(plan);
+    match broken.first() {
+        None => Ok(()),
+        Some(first) => Err(Failure::new(Exit::Failed, format!("the plan is not sound, nothing was written: {first}"))
+            .help("this is a defect of idempost; please report it with the plan (`idempost diff --format json`)")),
+    }
+}
+
+/// A first run that relied on defaults says which ids they froze.
+pub fn note_defaults(plan: &mut Plan, observed: &Observed, settings: &Settings, catalog: &Catalog) {
+    if observed.settings.is_some() || plan.summary.create == 0 {
+        return;
+    }
+    let by_default =
+        catalog.posts.iter().filter(|post| post.from.lang.as_deref().is_some_and(|from| from.contains("default_lang"))).count();
+    if settings.default_lang.is_default() && by_default > 0 {
+        plan.notes.push(format!(
+            "default_lang was not set: {by_default} posts get the language `{}`, which is frozen in their ids from now on",
+            settings.default_lang.value
+        ));
+    }
+    let local = catalog.posts.iter().filter(|post| post.from.local_date).count();
+    if settings.timezone.is_default() && local > 0 {
+        plan.notes.push(format!(
+            "timezone was not set: {local} posts with local dates are read in {}, which is frozen in their ids from now on",
+            settings.timezone.value
+        ));
+    }
+}
