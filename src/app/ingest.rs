@@ -52,7 +52,8 @@ pub async fn run(
         events(&Event::Problem(diagnostic));
     }
     let store = open::open(settings).await?;
-    let policies = Policies { settings, revision: settings.source_revision() };
+    let (revision, counter) = settings.source_revision();
+    let policies = Policies { settings, revision };
     let policy = policies.policy(&gathered, store.as_ref());
     events(&Event::Target(&policy.target));
     if !gathered.catalog.invalid.is_empty() && !settings.policy.keep_going {
@@ -61,7 +62,7 @@ pub async fn run(
     }
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
-    let run = Run::new(settings, host, store.as_ref(), events, gathered, policies.revision);
+    let run = Run { counter, ..Run::new(settings, host, store.as_ref(), events, gathered, revision) };
     run.ingest(policies).await
 }
 
@@ -74,6 +75,7 @@ struct Run<'a> {
     gathered: Gathered,
     executor: Executor<'a>,
     rows: Rows<'a>,
+    counter: Option<String>,
 }
 
 impl<'a> Run<'a> {
@@ -85,29 +87,13 @@ impl<'a> Run<'a> {
         gathered: Gathered,
         revision: Option<i64>,
     ) -> Self {
-        let run_id = summary::new_run_id(host.clock.now(), host.seed);
-        let operation_id = settings.operation_id.clone().unwrap_or_else(|| run_id.clone());
-        let executor = Executor {
-            store,
-            clock: host.clock.as_ref(),
-            retry: retry_policy(settings),
-            batch: settings.limits.batch.value,
-            in_flight: settings.limits.in_flight.value,
-            writer: Writer { run_id, operation_id },
-            revision,
-            cancel: host.cancel.clone(),
-            events,
-            promoter: None,
-            claim: settings.assets_claim.value,
-            guards: Guards::default(),
-            state: crate::apply::State::new(host.seed),
-        };
+        let executor = executor(settings, host, store, events, revision);
         let rows = Rows {
             store,
             clock: host.clock.as_ref(),
             source: settings.source.value.clone().unwrap_or_default(),
         };
-        Run { settings, host, store, events, gathered, executor, rows }
+        Run { settings, host, store, events, gathered, executor, rows, counter: None }
     }
 
     async fn ingest(mut self, policies: Policies<'_>) -> Result<Outcome, Failure> {
@@ -124,7 +110,7 @@ impl<'a> Run<'a> {
             Begun::Row(row) => *row,
             Begun::Ended(outcome) => return Ok(*outcome),
         };
-        let folder = self.settings.assets_folder().map(|folder| AssetFolder {
+        let folder = self.settings.assets_store.value.clone().map(|folder| AssetFolder {
             root: self.settings.content.root.value.clone(),
             folder,
         });
@@ -223,7 +209,7 @@ impl<'a> Run<'a> {
             fingerprint: fingerprint(self.settings, policy, &self.gathered),
             verb: "ingest".to_owned(),
             revision: self.executor.revision,
-            counter: self.settings.revision_counter.clone(),
+            counter: self.counter.clone(),
             started: now,
             lease_until: now.saturating_add(millis(LEASE)),
             state: State::Running,
@@ -342,6 +328,33 @@ fn retry_policy(settings: &Settings) -> RetryPolicy {
         attempts: settings.retry.attempts.value,
         backoff_min: settings.retry.backoff.value.0,
         backoff_max: settings.retry.backoff.value.1,
+    }
+}
+
+/// The executor of one run, with an id of its own.
+pub fn executor<'a>(
+    settings: &Settings,
+    host: &'a Host,
+    store: &'a dyn Store,
+    events: &'a (dyn Fn(&Event<'_>) + Sync),
+    revision: Option<i64>,
+) -> Executor<'a> {
+    let run_id = summary::new_run_id(host.clock.now(), host.seed);
+    let operation_id = settings.operation_id.clone().unwrap_or_else(|| run_id.clone());
+    Executor {
+        store,
+        clock: host.clock.as_ref(),
+        retry: retry_policy(settings),
+        batch: settings.limits.batch.value,
+        in_flight: settings.limits.in_flight.value,
+        writer: Writer { run_id, operation_id },
+        revision,
+        cancel: host.cancel.clone(),
+        events,
+        promoter: None,
+        claim: settings.assets_claim.value,
+        guards: Guards::default(),
+        state: crate::apply::State::new(host.seed),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod file;
 pub mod keys;
 pub mod layers;
 pub mod paths;
+pub mod ci;
 mod pick;
 mod read;
 pub mod show;
@@ -17,7 +18,7 @@ mod tests;
 pub mod value;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::catalog::links::{LinkPolicy, MissingAsset};
@@ -190,6 +191,10 @@ pub struct Settings {
     pub render_html: Sourced<bool>,
     /// Raw HTML in bodies.
     pub raw_html: Sourced<RawHtml>,
+    /// Where assets are stored: `file:FOLDER`, the folder resolved.
+    pub assets_store: Sourced<Option<PathBuf>>,
+    /// How long a claim on a post lasts while its assets are stored.
+    pub assets_claim: Sourced<Duration>,
     /// Where readers find assets.
     pub assets_public_url: Sourced<Option<String>>,
     /// What a missing asset is.
@@ -204,6 +209,8 @@ pub struct Settings {
     pub operation_id: Option<String>,
     /// Which revision.
     pub revision: Revision,
+    /// The revision that the CI counts, if one does.
+    pub detected: Option<ci::Detected>,
     /// Commit of the checkout where CI names one.
     pub commit: Option<String>,
     /// `CI` is set.
@@ -260,6 +267,8 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         fields: read::fields(&layers),
         render_html: layers.flag("render.html", true)?,
         raw_html: layers.word("render.raw_html", RawHtml::Sanitize, &RAW_HTML)?,
+        assets_store: read::assets_store(&layers)?,
+        assets_claim: layers.parse("assets.claim", Duration::from_secs(15), value::time)?,
         assets_public_url: layers.text_or_none("assets.public_url")?,
         assets_missing: layers.word("assets.missing", MissingAsset::Fail, &MISSING_ASSETS)?,
         retry: read::retry(&layers)?,
@@ -271,6 +280,7 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
             (None, true) => Revision::Without,
             (None, false) => Revision::Detect,
         }),
+        detected: ci::detect(env),
         commit: read::commit(env),
         ci,
         format,
@@ -311,6 +321,15 @@ impl Settings {
     /// How the tree is walked.
     pub fn walk_options(&self) -> WalkOptions {
         WalkOptions { follow_links: self.follow_links.value }
+    }
+
+    /// The source revision of the run, and who counts it (nobody, where it was typed).
+    pub fn source_revision(&self) -> (Option<i64>, Option<String>) {
+        match (self.revision, &self.detected) {
+            (Revision::Is(number), _) => (Some(number), None),
+            (Revision::Detect, Some(detected)) => (Some(detected.revision), Some(detected.counter.clone())),
+            (Revision::Without, _) | (Revision::Detect, None) => (None, None),
+        }
     }
 
     /// The store, for verbs that use one.

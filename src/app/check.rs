@@ -1,0 +1,78 @@
+//! `check`: the files alone, no store.
+
+use rayon::prelude::*;
+
+use super::gather::{self, Gathered};
+use super::host::Host;
+use crate::catalog::Skipped;
+use crate::config::Settings;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Exit, Failure};
+use crate::plan::Summary;
+use crate::post::render::render;
+use crate::store::document;
+use crate::store::Limits;
+
+/// What checking found.
+pub struct Outcome {
+    /// Counts of files; those of a store are zero.
+    pub summary: Summary,
+    /// Problems of the files that were asked for.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Skipped files among those that were asked for.
+    pub skipped: Vec<Skipped>,
+    /// 0, or 4 where a file has errors.
+    pub exit: Exit,
+}
+
+/// What every engine takes: the bounds of `check`, which knows none.
+pub fn common_limits() -> Limits {
+    Limits {
+        statements_max: 1000,
+        batch_bytes_max: 16 * 1024 * 1024,
+        document_bytes_max: 16 * 1024 * 1024,
+        nesting_levels_max: 100,
+        unique_live: true,
+    }
+}
+
+/// Checks the whole tree and reports on what was asked for.
+pub fn run(settings: &Settings, host: &Host, no_render: bool) -> Result<Outcome, Failure> {
+    let gathered = gather::gather(settings, host.clock.now())?;
+    gather::check_not_empty(&gathered.catalog, settings)?;
+    let too_big = if no_render { Vec::new() } else { too_big(&gathered) };
+    let catalog = &gathered.catalog;
+    let summary = Summary {
+        files: catalog.files,
+        posts: catalog.posts.len() - too_big.len(),
+        skipped: catalog.skipped.len(),
+        invalid: catalog.invalid.len() + too_big.len(),
+        ..Summary::default()
+    };
+    let wanted = |file: &str| settings.content.wants(file);
+    let mut diagnostics: Vec<Diagnostic> =
+        catalog.diagnostics.iter().chain(&too_big).filter(|one| wanted(&one.file)).cloned().collect();
+    diagnostics.sort_by(|a, b| (&a.file, a.line, a.column, a.code).cmp(&(&b.file, b.line, b.column, b.code)));
+    let skipped = catalog.skipped.iter().filter(|one| wanted(&one.file)).cloned().collect();
+    let exit = if diagnostics.iter().any(Diagnostic::is_error) { Exit::Invalid } else { Exit::Done };
+    Ok(Outcome { summary, diagnostics, skipped, exit })
+}
+
+/// Posts whose documents are more than an engine takes once they are rendered.
+pub fn too_big(gathered: &Gathered) -> Vec<Diagnostic> {
+    let limits = common_limits();
+    gathered
+        .catalog
+        .posts
+        .par_iter()
+        .zip(&gathered.links)
+        .filter_map(|(post, links)| {
+            let mut options = gathered.rules.render.clone();
+            options.html = options.html && !post.mdx;
+            let rendered = render(&post.body, &options, &links.replace);
+            let content = document::content(post, &rendered, &links.assets, None, None);
+            let (code, message, help) = document::check_limits(&content.fields, &limits).err()?;
+            Some(Diagnostic::error(code, message).in_file(&post.file).help(help))
+        })
+        .collect()
+}

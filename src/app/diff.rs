@@ -1,0 +1,110 @@
+//! `diff`: what `ingest` would do, and nothing written.
+
+use super::gather;
+use super::host::Host;
+use super::ingest;
+use super::observe::{self, Policies};
+use super::open;
+use crate::apply::run::Rows;
+use crate::config::Settings;
+use crate::error::{Exit, Failure};
+use crate::plan::change::{self, FieldChange};
+use crate::plan::{self, Others, Plan};
+use crate::report::event::Event;
+use crate::store::document::content_of;
+
+/// A plan with what each of its changes changes.
+pub struct Outcome {
+    /// The plan.
+    pub plan: Plan,
+    /// One entry an operation of the plan: the fields that differ.
+    pub changes: Vec<Vec<FieldChange>>,
+    /// How it ended.
+    pub exit: Exit,
+}
+
+/// Plans against the store and reads what is needed to show the differences.
+pub async fn run(
+    settings: &Settings,
+    host: &Host,
+    exit_code: bool,
+    events: &(dyn Fn(&Event<'_>) + Sync),
+) -> Result<Outcome, Failure> {
+    let gathered = gather::gather(settings, host.clock.now())?;
+    for diagnostic in &gathered.catalog.diagnostics {
+        events(&Event::Problem(diagnostic));
+    }
+    let store = open::open(settings).await?;
+    let (revision, _) = settings.source_revision();
+    let policies = Policies { settings, revision };
+    events(&Event::Target(&store.target()));
+    gather::check_not_empty(&gathered.catalog, settings)?;
+    observe::check_prune(&gathered.catalog, settings)?;
+    let executor = ingest::executor(settings, host, store.as_ref(), events, revision);
+    executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
+    let policy = policies.policy(&gathered, store.as_ref());
+    let rows = Rows {
+        store: store.as_ref(),
+        clock: host.clock.as_ref(),
+        source: settings.source.value.clone().unwrap_or_default(),
+    };
+    let observed = observe::observe(&executor, store.as_ref(), &rows, Others::default(), settings).await?;
+    let mut plan = plan::plan(&gathered.catalog, &gathered.links, &observed, &policy);
+    observe::note_defaults(&mut plan, &observed, settings, &gathered.catalog);
+    observe::checked(&plan)?;
+    if let Some(message) = observe::over_prune_limit(&plan, settings) {
+        plan.notes.push(message);
+    }
+    events(&Event::Planned(&plan));
+    let changes = changes(&plan, &executor, store.as_ref()).await?;
+    let exit = exit(&plan, settings, exit_code);
+    Ok(Outcome { plan, changes, exit })
+}
+
+/// Reads the stored documents of what is updated, and compares.
+async fn changes(
+    plan: &Plan,
+    executor: &crate::apply::Executor<'_>,
+    store: &dyn crate::store::Store,
+) -> Result<Vec<Vec<FieldChange>>, Failure> {
+    let mut out: Vec<Vec<FieldChange>> = vec![Vec::new(); plan.operations.len()];
+    let stored: Vec<(usize, &str)> = plan
+        .operations
+        .iter()
+        .enumerate()
+        .filter(|(_, operation)| operation.content.is_some() && operation.seen.is_some())
+        .map(|(at, operation)| (at, operation.id.as_str()))
+        .collect();
+    for chunk in stored.chunks(observe::DOCUMENTS_AT_A_TIME) {
+        let ids: Vec<String> = chunk.iter().map(|(_, id)| (*id).to_owned()).collect();
+        let documents =
+            executor.persist(|| store.documents(&ids)).await.map_err(|fault| open::failure(&fault))?;
+        for (at, id) in chunk {
+            let before = documents.iter().find(|document| document.get_str("_id").is_ok_and(|found| found == *id));
+            let after = plan.operations.get(*at).and_then(|operation| operation.content.as_ref());
+            if let (Some(before), Some(after), Some(slot)) = (before, after, out.get_mut(*at)) {
+                *slot = change::fields(&content_of(before), after);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// What `ingest` would end with where it would refuse; else 2 for changes, if that was asked for.
+fn exit(plan: &Plan, settings: &Settings, exit_code: bool) -> Exit {
+    let keep_going = settings.policy.keep_going;
+    let mut exit = Exit::Done;
+    if plan.summary.invalid > 0 {
+        exit = exit.and(if keep_going { Exit::Partly } else { Exit::Invalid });
+    }
+    if plan.summary.conflict > 0 {
+        exit = exit.and(if keep_going { Exit::Partly } else { Exit::Conflict });
+    }
+    if observe::over_prune_limit(plan, settings).is_some() {
+        exit = exit.and(Exit::Limit);
+    }
+    if exit_code && plan.has_changes() {
+        exit = exit.and(Exit::Changes);
+    }
+    exit
+}
