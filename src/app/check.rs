@@ -10,8 +10,8 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::Summary;
 use crate::post::render::render;
-use crate::store::document;
 use crate::store::Limits;
+use crate::store::document;
 
 /// What checking found.
 pub struct Outcome {

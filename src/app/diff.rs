@@ -5,6 +5,7 @@ use super::host::Host;
 use super::ingest;
 use super::observe::{self, Policies};
 use super::open;
+use crate::apply::job;
 use crate::apply::run::Rows;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
@@ -48,10 +49,15 @@ pub async fn run(
         clock: host.clock.as_ref(),
         source: settings.source.value.clone().unwrap_or_default(),
     };
-    let observed = observe::observe(&executor, store.as_ref(), &rows, Others::default(), settings).await?;
+    let observed = job::observe(&executor, store.as_ref(), &rows, Others::default(), settings.policy.repair)
+        .await
+        .map_err(|fault| open::failure(&fault))?;
     let mut plan = plan::plan(&gathered.catalog, &gathered.links, &observed, &policy);
     observe::note_defaults(&mut plan, &observed, settings, &gathered.catalog);
-    observe::checked(&plan)?;
+    if let Some(broken) = plan::check::check(&plan).first() {
+        return Err(Failure::new(Exit::Failed, format!("the plan is not sound: {broken}"))
+            .help("this is a defect of idempost; please report it"));
+    }
     if let Some(message) = observe::over_prune_limit(&plan, settings) {
         plan.notes.push(message);
     }
@@ -75,12 +81,13 @@ async fn changes(
         .filter(|(_, operation)| operation.content.is_some() && operation.seen.is_some())
         .map(|(at, operation)| (at, operation.id.as_str()))
         .collect();
-    for chunk in stored.chunks(observe::DOCUMENTS_AT_A_TIME) {
+    for chunk in stored.chunks(job::DOCUMENTS_AT_A_TIME) {
         let ids: Vec<String> = chunk.iter().map(|(_, id)| (*id).to_owned()).collect();
         let documents =
             executor.persist(|| store.documents(&ids)).await.map_err(|fault| open::failure(&fault))?;
         for (at, id) in chunk {
-            let before = documents.iter().find(|document| document.get_str("_id").is_ok_and(|found| found == *id));
+            let before =
+                documents.iter().find(|document| document.get_str("_id").is_ok_and(|found| found == *id));
             let after = plan.operations.get(*at).and_then(|operation| operation.content.as_ref());
             if let (Some(before), Some(after), Some(slot)) = (before, after, out.get_mut(*at)) {
                 *slot = change::fields(&content_of(before), after);

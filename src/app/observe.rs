@@ -4,20 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::gather::Gathered;
-use super::open;
-use crate::apply::Executor;
-use crate::apply::run::Rows;
 use crate::catalog::Catalog;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
-use crate::identity::ContentHash;
 use crate::plan::pipeline::Pipeline;
-use crate::plan::{self, Action, IdentitySettings, Observed, Origin, Others, Plan, Policy};
+use crate::plan::{Action, IdentitySettings, Observed, Origin, Plan, Policy};
 use crate::store::Store;
-use crate::store::document::{Head, content_of};
-
-/// Documents that are read whole at a time, where whole documents are needed.
-pub const DOCUMENTS_AT_A_TIME: usize = 200;
 
 /// Makes the policy of a plan.
 #[derive(Clone, Copy)]
@@ -36,7 +28,11 @@ impl Policies<'_> {
         let only = narrow.then(|| {
             let posts = gathered.catalog.posts.iter().map(|post| &post.file);
             let skipped = gathered.catalog.skipped.iter().map(|skipped| &skipped.file);
-            posts.chain(skipped).filter(|file| settings.content.wants(file)).cloned().collect::<BTreeSet<String>>()
+            posts
+                .chain(skipped)
+                .filter(|file| settings.content.wants(file))
+                .cloned()
+                .collect::<BTreeSet<String>>()
         });
         Policy {
             origin: Origin {
@@ -69,46 +65,6 @@ fn identity_settings(settings: &Settings) -> IdentitySettings {
     IdentitySettings { values }
 }
 
-/// Reads what the plan needs from the store.
-pub async fn observe(
-    executor: &Executor<'_>,
-    store: &dyn Store,
-    rows: &Rows<'_>,
-    others: Others,
-    settings: &Settings,
-) -> Result<Observed, Failure> {
-    let told = |fault| open::failure(&fault);
-    let heads = executor.persist(|| store.heads()).await.map_err(told)?;
-    let remembered = executor.persist(|| rows.settings()).await.map_err(told)?;
-    let drifted =
-        if settings.policy.repair { drifted(executor, store, &heads).await? } else { BTreeSet::new() };
-    Ok(Observed { heads, settings: remembered, others, drifted })
-}
-
-/// The posts whose stored content is not what their `contentHash` says: somebody else changed a field
-/// that is ours.
-async fn drifted(
-    executor: &Executor<'_>,
-    store: &dyn Store,
-    heads: &[Head],
-) -> Result<BTreeSet<String>, Failure> {
-    let ours: Vec<&Head> = heads.iter().filter(|head| head.ingest.is_some()).collect();
-    let mut out = BTreeSet::new();
-    for chunk in ours.chunks(DOCUMENTS_AT_A_TIME) {
-        let ids: Vec<String> = chunk.iter().map(|head| head.id.clone()).collect();
-        let documents =
-            executor.persist(|| store.documents(&ids)).await.map_err(|fault| open::failure(&fault))?;
-        for document in &documents {
-            let head = Head::from_document(document);
-            let says = head.ingest.as_ref().map(|ingest| ingest.content_hash.as_str());
-            if says != Some(ContentHash::of_fields(&content_of(document)).as_str()) {
-                out.insert(head.id);
-            }
-        }
-    }
-    Ok(out)
-}
-
 /// Pruning needs to know whose posts these are and what every file says.
 pub fn check_prune(catalog: &Catalog, settings: &Settings) -> Result<(), Failure> {
     if !settings.policy.prune {
@@ -119,8 +75,10 @@ pub fn check_prune(catalog: &Catalog, settings: &Settings) -> Result<(), Failure
             .help("set `source = \"…\"` in idempost.toml, or --source"));
     }
     if !settings.content.narrow.is_empty() {
-        return Err(Failure::usage("--prune cannot go with a PATH: what lies beside it would look as if it were gone")
-            .help("prune in a run over the whole content root"));
+        return Err(Failure::usage(
+            "--prune cannot go with a PATH: what lies beside it would look as if it were gone",
+        )
+        .help("prune in a run over the whole content root"));
     }
     if let Some(first) = catalog.invalid.first() {
         return Err(Failure::new(
@@ -148,23 +106,16 @@ pub fn over_prune_limit(plan: &Plan, settings: &Settings) -> Option<String> {
     })
 }
 
-/// A plan that breaks an invariant is a defect of ours and is not applied.
-pub fn checked(plan: &Plan) -> Result<(), Failure> {
-    let broken = plan::check::check(plan);
-    match broken.first() {
-        None => Ok(()),
-        Some(first) => Err(Failure::new(Exit::Failed, format!("the plan is not sound, nothing was written: {first}"))
-            .help("this is a defect of idempost; please report it with the plan (`idempost diff --format json`)")),
-    }
-}
-
 /// A first run that relied on defaults says which ids they froze.
 pub fn note_defaults(plan: &mut Plan, observed: &Observed, settings: &Settings, catalog: &Catalog) {
     if observed.settings.is_some() || plan.summary.create == 0 {
         return;
     }
-    let by_default =
-        catalog.posts.iter().filter(|post| post.from.lang.as_deref().is_some_and(|from| from.contains("default_lang"))).count();
+    let by_default = catalog
+        .posts
+        .iter()
+        .filter(|post| post.from.lang.as_deref().is_some_and(|from| from.contains("default_lang")))
+        .count();
     if settings.default_lang.is_default() && by_default > 0 {
         plan.notes.push(format!(
             "default_lang was not set: {by_default} posts get the language `{}`, which is frozen in their ids from now on",

@@ -28,7 +28,11 @@ pub async fn run(
     let Some(id) = id else { return Ok(found) };
     found.retain(|row| row.run_id == id || row.operation_id == id);
     if found.is_empty() {
-        let source = if rows.source.is_empty() { "without a source".to_owned() } else { format!("of source {:?}", rows.source) };
+        let source = if rows.source.is_empty() {
+            "without a source".to_owned()
+        } else {
+            format!("of source {:?}", rows.source)
+        };
         return Err(Failure::new(Exit::Failed, format!("no run or operation {id:?} {source} is kept here"))
             .help("`idempost runs` lists those that are; rows are kept for `runs_keep`"));
     }

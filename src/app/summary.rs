@@ -20,8 +20,6 @@ pub struct Ended<'a> {
     pub late: Option<&'a Late>,
     /// The exit that a signal asked for.
     pub interrupted: Option<Exit>,
-    /// Files with errors.
-    pub invalid: usize,
 }
 
 const WRITING: [Action; 5] =
@@ -32,7 +30,9 @@ pub fn report(ended: &Ended<'_>, writer: &Writer) -> RunReport {
     let settled = &ended.applied.settled;
     let applied = WRITING
         .iter()
-        .map(|action| (*action, settled.iter().filter(|(_, ended)| *ended == Settled::Applied(*action)).count()))
+        .map(|action| {
+            (*action, settled.iter().filter(|(_, ended)| *ended == Settled::Applied(*action)).count())
+        })
         .collect();
     let failed = settled
         .iter()
@@ -67,7 +67,10 @@ fn stopped(ended: &Ended<'_>) -> Option<String> {
                 late.revision, late.run_id
             )
         } else {
-            format!("revision {} is newer (run {}): this run is stale and leaves its posts alone", late.revision, late.run_id)
+            format!(
+                "revision {} is newer (run {}): this run is stale and leaves its posts alone",
+                late.revision, late.run_id
+            )
         });
     }
     ended.applied.out_of_time.then(|| "no progress within the deadline".to_owned())
@@ -81,7 +84,7 @@ fn exit(ended: &Ended<'_>) -> Exit {
     if ended.late.is_some_and(|late| late.failed) {
         exit = exit.and(Exit::Conflict);
     }
-    if ended.invalid > 0 || ended.plan.summary.conflict > 0 {
+    if ended.plan.summary.invalid > 0 || ended.plan.summary.conflict > 0 {
         exit = exit.and(Exit::Partly);
     }
     let settled = &ended.applied.settled;
@@ -157,14 +160,18 @@ pub fn stored(report: &RunReport) -> String {
 
 /// The stored result of an operation that ended before.
 pub fn replay(row: &Row) -> RunReport {
-    let result: Value = row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let result: Value =
+        row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let number = |value: Option<&Value>| {
         value.and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
     };
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let applied = WRITING
         .iter()
-        .map(|action| (*action, number(result.get("applied").and_then(|applied| applied.get(action.as_str())))))
+        .map(|action| {
+            (*action, number(result.get("applied").and_then(|applied| applied.get(action.as_str()))))
+        })
         .collect();
     let failed = result
         .get("failed")

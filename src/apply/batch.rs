@@ -261,7 +261,8 @@ impl Executor<'_> {
                 Verdict::Done => done.push(applied(one)),
                 Verdict::DoneByOther => done.push((one.operation, Settled::ByOther)),
                 Verdict::SendAgain => {
-                    let fault = fault.unwrap_or_else(|| Fault::new(Class::Unknown, "the outcome is not known"));
+                    let fault =
+                        fault.unwrap_or_else(|| Fault::new(Class::Unknown, "the outcome is not known"));
                     // A refusal by the index with nothing in the way any more: the rival left meanwhile.
                     let class = if fault.class == Class::Conflict { Class::Unknown } else { fault.class };
                     if self.may_send_again(class, one.sends) {
@@ -279,7 +280,9 @@ impl Executor<'_> {
                     if self.may_send_again(Class::NotApplied, 1) {
                         again.push(one);
                     } else {
-                        done.push(self.give_up(one, Fault::new(Class::NotApplied, "another run holds the claim")));
+                        done.push(
+                            self.give_up(one, Fault::new(Class::NotApplied, "another run holds the claim")),
+                        );
                     }
                 }
                 Verdict::PlanAgain => {
@@ -333,9 +336,13 @@ impl Executor<'_> {
                 Err(Box::new((next, ended)))
             }
             (Action::Stale, _) => Err(Box::new((next, Settled::Stale))),
-            (_, Some(prepared)) => {
-                Ok(Pending { operation: next, prepared, sends: 0, plans: one.plans + 1, in_doubt: one.in_doubt })
-            }
+            (_, Some(prepared)) => Ok(Pending {
+                operation: next,
+                prepared,
+                sends: 0,
+                plans: one.plans + 1,
+                in_doubt: one.in_doubt,
+            }),
             (_, None) => Err(Box::new((next, Settled::ByOther))),
         }
     }
@@ -399,9 +406,19 @@ fn longer(a: Option<Fault>, b: Fault) -> Fault {
 }
 
 fn failed(id: &str, fault: &Fault, attempts: u32) -> Settled {
-    let message = if fault.help.is_empty() { fault.message.clone() } else { format!("{}; {}", fault.message, fault.help) };
+    let message = if fault.help.is_empty() {
+        fault.message.clone()
+    } else {
+        format!("{}; {}", fault.message, fault.help)
+    };
     Settled::Failed(
-        FailedPost { id: id.to_owned(), file: None, class: fault.class.as_str().to_owned(), message, attempts },
+        FailedPost {
+            id: id.to_owned(),
+            file: None,
+            class: fault.class.as_str().to_owned(),
+            message,
+            attempts,
+        },
         fault.class,
     )
 }

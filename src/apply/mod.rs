@@ -6,6 +6,7 @@
 //! Nothing here prints, and nothing but this module sends twice.
 
 mod batch;
+pub mod job;
 pub mod promote;
 pub mod retry;
 pub mod run;
@@ -63,6 +64,10 @@ pub struct Guards {
     pub matched_create_is_no_success: bool,
     pub own_write_by_version: bool,
     pub claim: bool,
+    pub row_first: bool,
+    pub fence: bool,
+    pub fence_archived: bool,
+    pub unsettled_stays_open: bool,
 }
 
 impl Default for Guards {
@@ -75,6 +80,10 @@ impl Default for Guards {
             matched_create_is_no_success: true,
             own_write_by_version: true,
             claim: true,
+            row_first: true,
+            fence: true,
+            fence_archived: true,
+            unsettled_stays_open: true,
         }
     }
 }

@@ -82,7 +82,10 @@ impl Promoter for AssetFolder {
             let bytes = std::fs::read(&from)?;
             let digest = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&bytes));
             if digest != asset.sha256 {
-                return Err(std::io::Error::other(format!("{} changed while it was being ingested", asset.path)));
+                return Err(std::io::Error::other(format!(
+                    "{} changed while it was being ingested",
+                    asset.path
+                )));
             }
             std::fs::create_dir_all(&folder)?;
             // A name that readers never ask for, then one rename: an asset is there whole or not.
@@ -186,7 +189,9 @@ impl Executor<'_> {
                         }
                         Ok(Some(next)) => operation = next,
                         Ok(None) => return Err(Box::new((operation, Settled::Conflict(failed)))),
-                        Err(fault) => return Err(Box::new((operation.clone(), fault_of(&operation, &fault)))),
+                        Err(fault) => {
+                            return Err(Box::new((operation.clone(), fault_of(&operation, &fault))));
+                        }
                     }
                 }
                 other => return Err(Box::new((operation, other))),
@@ -303,7 +308,8 @@ impl Executor<'_> {
     fn activation(&self, held: &Held) -> Option<Pending> {
         let stamp = held.operation.stamp.as_ref()?;
         let before = &held.left;
-        let action = if held.operation.action == Action::Create { Action::Update } else { held.operation.action };
+        let action =
+            if held.operation.action == Action::Create { Action::Update } else { held.operation.action };
         let operation = Operation {
             action,
             expected_version: Some(before.ingest.version),

@@ -116,6 +116,11 @@ impl Row {
         out
     }
 
+    /// Whether the revisions of two rows have an order: two CI counters have none between them.
+    fn counts_with(&self, other: &Row) -> bool {
+        self.counter.is_none() || other.counter.is_none() || self.counter == other.counter
+    }
+
     /// Reads a row; `None` for what is no row of a run (the settings of a source).
     pub fn from_document(document: &Document) -> Option<Self> {
         let text = |key: &str| document.get_str(key).ok().map(str::to_owned);
@@ -208,7 +213,7 @@ impl Rows<'_> {
         for other in open.iter().filter(|other| other.run_id != row.run_id) {
             others.unfinished.insert(other.run_id.clone());
             if let (Some(ours), Some(theirs)) = (row.revision, other.revision) {
-                if theirs < ours {
+                if theirs < ours && row.counts_with(other) {
                     others.lower.insert(other.run_id.clone());
                     others.fence |= !other.fenced;
                 }
@@ -218,6 +223,7 @@ impl Rows<'_> {
             let higher = self.read(&doc! { "source": &self.source, "revision": { "$gt": ours } }).await?;
             others.late = higher
                 .iter()
+                .filter(|other| row.counts_with(other))
                 .max_by_key(|other| (other.revision, other.state != State::Failed))
                 .map(|other| Late {
                     revision: other.revision.unwrap_or(ours),
@@ -322,7 +328,9 @@ impl Rows<'_> {
         };
         match version {
             Some(version) => {
-                if stored.first().and_then(|row| row.get_document("settings").ok()) != row.get_document("settings").ok() {
+                if stored.first().and_then(|row| row.get_document("settings").ok())
+                    != row.get_document("settings").ok()
+                {
                     self.store.row_replace(Side::Runs, version, &row).await?;
                 }
             }

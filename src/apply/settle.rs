@@ -69,9 +69,10 @@ impl Judge<'_> {
             return Verdict::Done;
         }
         if operation.expected_version == Some(head.version())
-            && operation.seen.as_ref().is_some_and(|seen| {
-                seen.status == head.status && seen.source_hash == head.source_hash
-            })
+            && operation
+                .seen
+                .as_ref()
+                .is_some_and(|seen| seen.status == head.status && seen.source_hash == head.source_hash)
         {
             return match rival {
                 Some(rival) => self.after_loss(operation, rival),
@@ -90,7 +91,11 @@ impl Judge<'_> {
         if same_content && head.status == wanted(left) && ingest.claim.is_none() && !outranks {
             return Verdict::DoneByOther;
         }
-        if operation.content.is_none() && left.status == Status::Archived && head.status == Status::Archived && !outranks {
+        if operation.content.is_none()
+            && left.status == Status::Archived
+            && head.status == Status::Archived
+            && !outranks
+        {
             return Verdict::DoneByOther;
         }
         self.after_loss(operation, head)

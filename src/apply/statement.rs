@@ -38,8 +38,8 @@ pub struct Prepared {
 /// operation writes nothing.
 pub fn prepare(operation: &Operation, writer: &Writer) -> Option<Prepared> {
     let stamp = operation.stamp.as_ref()?;
-    let makes_live = stamp.status.is_live()
-        && operation.seen.as_ref().is_none_or(|seen| seen.status != Status::Active);
+    let makes_live =
+        stamp.status.is_live() && operation.seen.as_ref().is_none_or(|seen| seen.status != Status::Active);
     let left = Left {
         status: stamp.status.clone(),
         ingest: Ingest { live_by: makes_live.then(|| writer.run_id.clone()), ..signed(stamp, writer) },

@@ -4,11 +4,11 @@
 //! defaults. This module reads the configuration file and the file of a mounted secret, nothing else; the
 //! environment and the working directory come in as values. A password is never part of a message.
 
+pub mod ci;
 pub mod file;
 pub mod keys;
 pub mod layers;
 pub mod paths;
-pub mod ci;
 mod pick;
 mod read;
 pub mod show;

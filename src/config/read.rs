@@ -1,8 +1,5 @@
 //! Reads each key into its type. Every error names the place of the value.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 use super::layers::{Environment, Layers, Origin, Sourced};
 use super::{
     ATTEMPTS_MAX, BATCH_POSTS_MAX, FILE_BYTES_LIMIT_MAX, IN_FLIGHT_BATCHES_MAX, LimitSettings, Policy,
@@ -14,6 +11,9 @@ use crate::error::Failure;
 use crate::post::lang::Lang;
 use crate::post::preset::Preset;
 use crate::post::slug::SlugPattern;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(super) fn check_format(verb: &Verb, format: Format) -> Result<(), Failure> {
     let known = verb.formats();
@@ -102,8 +102,11 @@ pub(super) fn assets_store(layers: &Layers<'_>) -> Result<Sourced<Option<PathBuf
     let found = layers.text_or_none("assets.store")?;
     let Some(text) = &found.value else { return Ok(found.map(|_| None)) };
     let Some(folder) = text.strip_prefix("file:").filter(|folder| !folder.is_empty()) else {
-        return Err(Failure::usage(format!("assets.store = {text:?} is no asset store of this version ({})", found.origin))
-            .help("write file:FOLDER, for example file:public/assets"));
+        return Err(Failure::usage(format!(
+            "assets.store = {text:?} is no asset store of this version ({})",
+            found.origin
+        ))
+        .help("write file:FOLDER, for example file:public/assets"));
     };
     let folder = layers.base(&found.origin).join(folder);
     Ok(found.map(|_| Some(folder)))

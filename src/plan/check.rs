@@ -55,7 +55,8 @@ fn stamps(plan: &Plan) -> Option<String> {
 
 fn expectations(plan: &Plan) -> Option<String> {
     find(plan, |operation| {
-        operation.action.writes() && (operation.action == Action::Create) != operation.expected_version.is_none()
+        operation.action.writes()
+            && (operation.action == Action::Create) != operation.expected_version.is_none()
     })
 }
 
@@ -64,7 +65,8 @@ fn transitions(plan: &Plan) -> Option<String> {
         let Some(stamp) = &operation.stamp else { return false };
         let from = operation.seen.as_ref().map(|seen| &seen.status);
         !lifecycle::allowed(from, &stamp.status)
-            || (operation.action == Action::Archive) != (stamp.status == Status::Archived && from != Some(&Status::Archived))
+            || (operation.action == Action::Archive)
+                != (stamp.status == Status::Archived && from != Some(&Status::Archived))
     })
 }
 
@@ -101,11 +103,12 @@ fn find(plan: &Plan, broken: impl Fn(&Operation) -> bool) -> Option<String> {
 
 /// The statement's own bytes may not be more than a batch takes; asserted where batches are made.
 pub fn statement_bytes(statement: &Statement) -> usize {
-    let document = |document: &bson::Document| bson::serialize_to_vec(document).map_or(usize::MAX, |bytes| bytes.len());
+    let document =
+        |document: &bson::Document| bson::serialize_to_vec(document).map_or(usize::MAX, |bytes| bytes.len());
     match statement {
         Statement::Create { document: whole } => document(whole).saturating_add(256),
-        Statement::Update { set, unset, .. } => {
-            document(set).saturating_add(unset.iter().map(|key| key.len() + 16).sum::<usize>()).saturating_add(512)
-        }
+        Statement::Update { set, unset, .. } => document(set)
+            .saturating_add(unset.iter().map(|key| key.len() + 16).sum::<usize>())
+            .saturating_add(512),
     }
 }

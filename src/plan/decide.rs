@@ -72,19 +72,6 @@ fn decide(
         // The guard refuses a stored document without bookkeeping.
         return Ok(operation(post, Action::Conflict, Reason::of("id-taken")));
     };
-    if let (Some(ours), Some(theirs)) = (policy.revision, ingest.revision) {
-        if theirs > ours {
-            return Ok(operation(
-                post,
-                Action::Stale,
-                Reason {
-                    code: "late",
-                    detail: format!("the stored post is of revision {theirs}, this run is {ours}"),
-                    help: String::new(),
-                },
-            ));
-        }
-    }
     match head.status {
         Status::Archived => {
             let content = compose(post, links, policy)?;
@@ -115,7 +102,15 @@ fn decide_active(
     if differs.is_some() {
         let content = compose(post, links, policy)?;
         if content.content_hash.as_str() != ingest.content_hash {
-            return Ok(write(post, links, Some(head), Action::Update, Reason::of("pipeline"), content, policy));
+            return Ok(write(
+                post,
+                links,
+                Some(head),
+                Action::Update,
+                Reason::of("pipeline"),
+                content,
+                policy,
+            ));
         }
         return Ok(restamp(post, head, ingest, Reason::of("pipeline"), policy));
     }
@@ -154,7 +149,9 @@ fn difference(
         Some("links")
     } else if policy.force {
         Some("force")
-    } else if ingest.pipeline != policy.pipeline.to_string() && !policy.pipeline.is_older_than(&ingest.pipeline) {
+    } else if ingest.pipeline != policy.pipeline.to_string()
+        && !policy.pipeline.is_older_than(&ingest.pipeline)
+    {
         Some("pipeline")
     } else {
         None
@@ -187,7 +184,13 @@ fn compose(post: &Post, links: &PostLinks, policy: &Policy) -> Result<Content, B
     let mut options = policy.render.clone();
     options.html = options.html && !post.mdx;
     let rendered = render(&post.body, &options, &links.replace);
-    let content = document::content(post, &rendered, &links.assets, links.assets_hash.clone(), links.links_hash.clone());
+    let content = document::content(
+        post,
+        &rendered,
+        &links.assets,
+        links.assets_hash.clone(),
+        links.links_hash.clone(),
+    );
     document::check_limits(&content.fields, &policy.limits).map_err(|(code, message, help)| {
         Box::new(Diagnostic::error(code, message).in_file(&post.file).help(help))
     })?;

@@ -181,10 +181,15 @@ fn check_stored<'a>(post: &Post, id: &str, head: &'a Head, store: &Stored<'a>) -
         Status::Staged | Status::Other(_) => refuse(
             head,
             "id-taken",
-            format!("id {id} is stored with status {:?}, which ingesting never changes", head.status.as_str()),
+            format!(
+                "id {id} is stored with status {:?}, which ingesting never changes",
+                head.status.as_str()
+            ),
             "finish what put it there, or correct the stored status",
         ),
-        Status::Archived => store.live_elsewhere(post, id).and_then(|live| refuse_live(post, id, live, store)),
+        Status::Archived => {
+            store.live_elsewhere(post, id).and_then(|live| refuse_live(post, id, live, store))
+        }
         Status::Active | Status::Publishing => None,
     }
 }
@@ -211,7 +216,8 @@ fn check_new<'a>(post: &Post, id: &str, store: &Stored<'a>, tree: &Tree<'_>) -> 
         });
     }
     let by_path = store.made_by(&post.file).iter();
-    let by_key = post.meta.translation_key.as_deref().and_then(|key| store.by_key.get(&(key, post.lang.as_str())));
+    let by_key =
+        post.meta.translation_key.as_deref().and_then(|key| store.by_key.get(&(key, post.lang.as_str())));
     let moved = by_path
         .chain(by_key.into_iter().flatten())
         .find(|head| head.id != id && !tree.makes(&head.slug, &head.lang))?;

@@ -155,8 +155,11 @@ pub(super) fn fence_rest(plan: &mut Plan, store: &Stored<'_>, observed: &Observe
         let known = !matches!(head.status, Status::Other(_));
         if known && must_not_be_left(ingest, observed) {
             let mut operation = stored(head, Action::Restamp, Reason::of("fence"));
-            operation.stamp =
-                Some(Stamp { status: head.status.clone(), ingest: again(ingest, policy), assets: Vec::new() });
+            operation.stamp = Some(Stamp {
+                status: head.status.clone(),
+                ingest: again(ingest, policy),
+                assets: Vec::new(),
+            });
             plan.operations.push(operation);
         }
     }
@@ -164,7 +167,11 @@ pub(super) fn fence_rest(plan: &mut Plan, store: &Stored<'_>, observed: &Observe
 
 /// The same intent for a post without a file, on a fresh head: an archive is done where the post is
 /// not live any more, a fence is made again.
-pub(super) fn again_without_file(operation: &Operation, store: &Stored<'_>, policy: &Policy) -> Option<Operation> {
+pub(super) fn again_without_file(
+    operation: &Operation,
+    store: &Stored<'_>,
+    policy: &Policy,
+) -> Option<Operation> {
     let head = store.by_id(&operation.id).filter(|head| store.is_ours(head))?;
     match operation.action {
         Action::Archive if head.live => Some(archive(head, None, operation.reason.clone(), policy)),
