@@ -1,0 +1,315 @@
+//! What was typed: verbs and flags, and nothing of what they mean. No file, no environment variable
+//! and no clock is read here; [`crate::config`] gives the values their meaning.
+//!
+//! Every flag that stands for a configuration key is told to [`crate::config`] by
+//! [`Cli::typed`], as a key, the flag and the text; so a value is read by the same rules whether it
+//! was typed, exported or written in the file.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+mod flags;
+mod verbs;
+
+use flags::push;
+pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed};
+pub use verbs::{
+    Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect, IdKind, IdNew, IdVerb,
+    Ingest, Init, Runs, RunsVerb, Schema, SchemaName,
+};
+
+use crate::error::Exit;
+
+/// Exit codes, shown at the end of the long help.
+const AFTER_HELP: &str = "\
+Exit codes: 0 done or nothing to do, 1 failed, 2 changes (diff --exit-code), 3 partly done,
+4 invalid content, 5 conflict, 7 a safety limit, 64 usage or configuration, 75 store not reached,
+130 and 143 interrupted after a clean stop.";
+
+/// Makes a MongoDB collection, or a SQLite file, say exactly what a tree of markdown posts says.
+///
+/// Running it again changes nothing.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "idempost", version, after_long_help = AFTER_HELP, max_term_width = 100)]
+#[command(arg_required_else_help = true, subcommand_required = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Flags that go with every verb.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// Flags that go with every verb.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Global {
+    /// Configuration file; else idempost.toml, looked for from the working directory upwards.
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Where")]
+    pub config: Option<PathBuf>,
+    /// How results are told.
+    #[arg(long, value_name = "FORMAT", global = true, help_heading = "Output")]
+    pub format: Option<Format>,
+    /// Write the output to FILE instead of standard output.
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Errors and results alone.
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = "Output")]
+    pub quiet: bool,
+    /// Say more; twice: still more.
+    #[arg(long, short, action = clap::ArgAction::Count, global = true, help_heading = "Output")]
+    pub verbose: u8,
+    /// How log lines on standard error are written.
+    #[arg(long, value_name = "FORMAT", global = true, help_heading = "Output")]
+    pub log_format: Option<LogFormat>,
+    /// Colours; `auto` honours NO_COLOR, CLICOLOR and CLICOLOR_FORCE.
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto", help_heading = "Output")]
+    pub color: ColorWhen,
+    /// No progress bar, on a terminal either.
+    #[arg(long, global = true, help_heading = "Output")]
+    pub no_progress: bool,
+}
+
+/// How results are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, ValueEnum)]
+pub enum Format {
+    /// For a person.
+    #[default]
+    Human,
+    /// One JSON object.
+    Json,
+    /// Events, one JSON object a line, as they happen.
+    Ndjson,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// A summary for a pull request.
+    Markdown,
+    /// A page by itself.
+    Html,
+}
+
+impl Format {
+    /// The spelling on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Format::Human => "human",
+            Format::Json => "json",
+            Format::Ndjson => "ndjson",
+            Format::Github => "github",
+            Format::Sarif => "sarif",
+            Format::Markdown => "markdown",
+            Format::Html => "html",
+        }
+    }
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum LogFormat {
+    /// For a person.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless the environment says otherwise.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Verb {
+    /// Make the store say what the tree says
+    ///
+    /// Reads every post of the content root, compares it with the store, and writes what differs. By
+    /// default one invalid file or one conflict stops the run before anything is written.
+    Ingest(Ingest),
+    /// Show what ingest would do, and write nothing
+    Diff(Diff),
+    /// Check the files alone, without a store
+    Check(Check),
+    /// Tell where an id, a hash, a decision comes from, judged against the whole tree
+    Explain(Explain),
+    /// Make, derive and inspect ids of the kinds a team chooses between
+    Id(Id),
+    /// Look at connection, engine, indexes, reader queries and rights
+    Doctor(Doctor),
+    /// Show or list past runs
+    Runs(Runs),
+    /// Print each setting with where it comes from
+    Config(Config),
+    /// Print a JSON Schema
+    Schema(Schema),
+    /// Write idempost.toml with a reason for each line
+    Init(Init),
+    /// Print a completion script
+    Completions(Completions),
+    /// Print the manual page, or write one for each verb into the folder --out
+    Man,
+}
+
+impl Cli {
+    /// The values that were typed for configuration keys.
+    pub fn typed(&self) -> Vec<Typed> {
+        let mut out = Vec::new();
+        if let Some(target) = self.verb.target() {
+            target.typed(&mut out);
+        }
+        if let Some(reading) = self.verb.reading() {
+            reading.typed(&mut out);
+        }
+        if let Some(running) = self.verb.running() {
+            running.typed(&mut out);
+        }
+        if let Some(policy) = self.verb.policy() {
+            push(&mut out, "limits.prune", "--max-prune", policy.max_prune.as_deref());
+        }
+        out
+    }
+
+    /// The command as clap knows it, for completions and manual pages.
+    pub fn command() -> clap::Command {
+        <Self as CommandFactory>::command()
+    }
+}
+
+impl Verb {
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verb::Ingest(_) => "ingest",
+            Verb::Diff(_) => "diff",
+            Verb::Check(_) => "check",
+            Verb::Explain(_) => "explain",
+            Verb::Id(_) => "id",
+            Verb::Doctor(_) => "doctor",
+            Verb::Runs(_) => "runs",
+            Verb::Config(_) => "config",
+            Verb::Schema(_) => "schema",
+            Verb::Init(_) => "init",
+            Verb::Completions(_) => "completions",
+            Verb::Man => "man",
+        }
+    }
+
+    /// The formats that make sense for it, the default one first.
+    pub fn formats(&self) -> &'static [Format] {
+        match self {
+            Verb::Ingest(_) | Verb::Diff(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github],
+            Verb::Check(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif],
+            Verb::Explain(_) | Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => {
+                &[Format::Human, Format::Json]
+            }
+            Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => &[Format::Human],
+        }
+    }
+
+    /// The paths that narrow what is planned or reported.
+    pub fn paths(&self) -> &[PathBuf] {
+        match self {
+            Verb::Ingest(verb) => &verb.paths,
+            Verb::Diff(verb) => &verb.paths,
+            Verb::Check(verb) => &verb.paths,
+            _ => &[],
+        }
+    }
+
+    fn target(&self) -> Option<&TargetFlags> {
+        match self {
+            Verb::Ingest(verb) => Some(&verb.target),
+            Verb::Diff(verb) => Some(&verb.target),
+            Verb::Explain(verb) => Some(&verb.target),
+            Verb::Doctor(verb) => Some(&verb.target),
+            Verb::Runs(verb) => Some(&verb.target),
+            Verb::Config(verb) => Some(&verb.target),
+            _ => None,
+        }
+    }
+
+    fn reading(&self) -> Option<&ReadingFlags> {
+        match self {
+            Verb::Ingest(verb) => Some(&verb.reading),
+            Verb::Diff(verb) => Some(&verb.reading),
+            Verb::Check(verb) => Some(&verb.reading),
+            Verb::Explain(verb) => Some(&verb.reading),
+            Verb::Config(verb) => Some(&verb.reading),
+            _ => None,
+        }
+    }
+
+    fn running(&self) -> Option<&RunningFlags> {
+        match self {
+            Verb::Ingest(verb) => Some(&verb.running),
+            Verb::Diff(verb) => Some(&verb.running),
+            Verb::Doctor(verb) => Some(&verb.running),
+            Verb::Runs(verb) => Some(&verb.running),
+            Verb::Config(verb) => Some(&verb.running),
+            _ => None,
+        }
+    }
+
+    /// What may be done; of the verbs that plan.
+    pub fn policy(&self) -> Option<&PolicyFlags> {
+        match self {
+            Verb::Ingest(verb) => Some(&verb.policy),
+            Verb::Diff(verb) => Some(&verb.policy),
+            _ => None,
+        }
+    }
+
+    /// Which intent, which revision; of the verbs that plan.
+    pub fn operation(&self) -> Option<&OperationFlags> {
+        match self {
+            Verb::Ingest(verb) => Some(&verb.operation),
+            Verb::Diff(verb) => Some(&verb.operation),
+            _ => None,
+        }
+    }
+}
+
+/// Help, version or a usage error: text to print, and how the program ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The text with colours.
+    pub ansi: String,
+    /// The text without.
+    pub plain: String,
+    /// Whether it goes to standard error.
+    pub to_stderr: bool,
+    /// 0 for help and version, 64 for a usage error.
+    pub exit: Exit,
+}
+
+/// Reads the command line. `args` begins with the program's name.
+///
+/// # Errors
+/// Help, version and usage errors, as text that the caller prints.
+pub fn parse<I, T>(args: I) -> Result<Cli, Box<Told>>
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    Cli::try_parse_from(args).map_err(|error| {
+        let text = error.render();
+        let to_stderr = error.use_stderr();
+        Box::new(Told {
+            ansi: text.ansi().to_string(),
+            plain: text.to_string(),
+            to_stderr,
+            exit: if to_stderr { Exit::Usage } else { Exit::Done },
+        })
+    })
+}

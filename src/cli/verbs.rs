@@ -1,0 +1,268 @@
+//! The verbs' own arguments, one struct a verb.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags};
+
+/// `ingest`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Ingest {
+    /// Plan only the posts below these paths; the whole content root is still checked. Where no content
+    /// root is configured, one folder is the content root.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Show what would be done and write nothing, as `diff`.
+    #[arg(long, short = 'n')]
+    pub dry_run: bool,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+    /// Policy.
+    #[command(flatten)]
+    pub policy: PolicyFlags,
+    /// Operations.
+    #[command(flatten)]
+    pub operation: OperationFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
+/// `diff`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Diff {
+    /// Plan only the posts below these paths; the whole content root is still checked.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Exit 2 if there are changes.
+    #[arg(long)]
+    pub exit_code: bool,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+    /// Policy.
+    #[command(flatten)]
+    pub policy: PolicyFlags,
+    /// Operations.
+    #[command(flatten)]
+    pub operation: OperationFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
+/// `check`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Check {
+    /// Report only on the files below these paths; the whole content root is still checked.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Do not render the bodies.
+    #[arg(long)]
+    pub no_render: bool,
+    /// A tree without posts is no error.
+    #[arg(long, help_heading = "Policy")]
+    pub allow_empty: bool,
+    /// Broken internal links are errors.
+    #[arg(long, help_heading = "Policy")]
+    pub strict_links: bool,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+}
+
+/// `explain`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Explain {
+    /// A file below the content root, or a post's id.
+    #[arg(value_name = "FILE|ID")]
+    pub subject: String,
+    /// Broken internal links are errors.
+    #[arg(long, help_heading = "Policy")]
+    pub strict_links: bool,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+}
+
+/// `id`.
+#[derive(Debug, Clone, Args)]
+pub struct Id {
+    /// What to do with ids.
+    #[command(subcommand)]
+    pub verb: IdVerb,
+}
+
+/// What to do with ids.
+#[derive(Debug, Clone, Subcommand)]
+pub enum IdVerb {
+    /// Make new ids, one a line
+    New(IdNew),
+    /// Print the id of the post with this slug, language and instant
+    Derive(IdDerive),
+    /// Tell which kind an id is, and what it holds
+    Inspect(IdInspect),
+}
+
+/// Kinds of ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
+pub enum IdKind {
+    /// 48 bits of time, 80 random bits.
+    Ulid,
+    /// The same; within one millisecond each is the one before plus one.
+    UlidMonotonic,
+    /// 122 random bits.
+    Uuid4,
+    /// 48 bits of time, 74 random bits.
+    Uuid7,
+    /// 42 bits of time from 2020-01-01, 22 bits of node and counter.
+    Tsid,
+}
+
+/// `id new`.
+#[derive(Debug, Clone, Args)]
+pub struct IdNew {
+    /// Which kind.
+    #[arg(long, value_name = "KIND")]
+    pub kind: IdKind,
+    /// How many.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub count: u32,
+    /// For `tsid`: how many of the 22 low bits name the node, 0 to 20.
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=20))]
+    pub node_bits: Option<u32>,
+    /// For `tsid`: the number of this node.
+    #[arg(long, value_name = "N")]
+    pub node: Option<u32>,
+}
+
+/// `id derive`.
+#[derive(Debug, Clone, Args)]
+pub struct IdDerive {
+    /// The slug.
+    #[arg(long)]
+    pub slug: String,
+    /// The language, a BCP 47 tag.
+    #[arg(long)]
+    pub lang: String,
+    /// The instant of publication in Unix milliseconds.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub published_at_ms: i64,
+}
+
+/// `id inspect`.
+#[derive(Debug, Clone, Args)]
+pub struct IdInspect {
+    /// A ULID, a UUID, or a TSID as 13 characters or as a number.
+    pub id: String,
+    /// For a TSID: how many of its 22 low bits name the node.
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(0..=20))]
+    pub node_bits: Option<u32>,
+}
+
+/// `doctor`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Doctor {
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
+/// `runs`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Runs {
+    /// What to show; without it, the list.
+    #[command(subcommand)]
+    pub verb: Option<RunsVerb>,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
+/// What to show of past runs.
+#[derive(Debug, Clone, Subcommand)]
+pub enum RunsVerb {
+    /// List the runs of the source, newest first
+    List,
+    /// Show one run whole
+    Show {
+        /// The run's id, or its operation id.
+        id: String,
+    },
+}
+
+/// `config`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Config {
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
+/// `schema`.
+#[derive(Debug, Clone, Args)]
+pub struct Schema {
+    /// Which one.
+    #[arg(value_name = "NAME")]
+    pub name: SchemaName,
+}
+
+/// Schemas that can be printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
+pub enum SchemaName {
+    /// A stored document, as readers of the collection find it.
+    Document,
+    /// Output of `diff --format json`.
+    Plan,
+    /// Output of `ingest --format json`.
+    Run,
+    /// Output of `check --format json`.
+    Check,
+    /// Output of `explain FILE --format json`.
+    Post,
+    /// The front matter of a post, for editors.
+    FrontMatter,
+    /// The file idempost.toml.
+    Config,
+}
+
+/// `init`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Init {
+    /// Folder in which idempost.toml is made; the working directory if none is given.
+    #[arg(value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// The content root, below that folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub content: Option<PathBuf>,
+}
+
+/// `completions`.
+#[derive(Debug, Clone, Args)]
+pub struct Completions {
+    /// Which shell.
+    pub shell: clap_complete::Shell,
+}
