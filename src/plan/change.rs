@@ -1,20 +1,135 @@
-//! What differs between two documents, for people.
+//! What differs between a stored document and the content that a plan writes, for people and for the
+//! plan's JSON.
+//!
+//! Pure. It never decides anything: whether a post is written at all is told by digests, in `plan`.
 
-use bson::{Bson, Document};
+use bson::{Bson, Document, doc};
+
+use crate::identity::canonical;
+use crate::store::document::{LIFECYCLE_FIELDS, OWNED_FIELDS};
 
 /// One field that differs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FieldChange {
-    /// Dotted path.
+    /// Name; inside a document dotted (`extra.layout`).
     pub path: String,
-    /// Stored now; `None`: not there.
+    /// What is stored; `None` where the field is absent.
     pub before: Option<Bson>,
-    /// Stored afterwards; `None`: removed.
+    /// What would be stored; `None` where the field goes.
     pub after: Option<Bson>,
 }
 
-/// The fields that differ.
-pub fn fields(before: &Document, after: &Document) -> Vec<FieldChange> {
-    let _ = (before, after);
-    unimplemented!()
+/// The reader-facing fields that differ between a stored document and new content, in the order in
+/// which they are stored. Fields that idempost does not own are left out, and so is bookkeeping. Two
+/// numbers of different width and one value are equal, as in the content's digest.
+pub fn fields(stored: &Document, content: &Document) -> Vec<FieldChange> {
+    let mut out = Vec::new();
+    for name in OWNED_FIELDS.iter().filter(|name| !LIFECYCLE_FIELDS.contains(name)) {
+        compare(name, stored.get(name), content.get(name), &mut out);
+    }
+    out
+}
+
+/// The change of a post's status, as one more field.
+pub fn status(before: &str, after: &str) -> Option<FieldChange> {
+    (before != after).then(|| FieldChange {
+        path: "status".to_owned(),
+        before: Some(Bson::from(before)),
+        after: Some(Bson::from(after)),
+    })
+}
+
+fn compare(path: &str, before: Option<&Bson>, after: Option<&Bson>, out: &mut Vec<FieldChange>) {
+    match (before, after) {
+        (None, None) => {}
+        (Some(Bson::Document(before)), Some(Bson::Document(after))) => {
+            let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+            names.sort();
+            names.dedup();
+            for name in names {
+                compare(&format!("{path}.{name}"), before.get(name), after.get(name), out);
+            }
+        }
+        (Some(before), Some(after)) if equal(before, after) => {}
+        _ => out.push(FieldChange { path: path.to_owned(), before: before.cloned(), after: after.cloned() }),
+    }
+}
+
+fn equal(before: &Bson, after: &Bson) -> bool {
+    let encoded = |value: &Bson| {
+        let mut bytes = Vec::new();
+        canonical(&doc! { "": value.clone() }, &mut bytes);
+        bytes
+    };
+    before == after || encoded(before) == encoded(after)
+}
+
+/// How two texts differ, line by line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextChange {
+    /// Lines that are new.
+    pub added: usize,
+    /// Lines that go.
+    pub removed: usize,
+    /// Unified hunks, a line each: `@@ …`, or a line with ` `, `-` or `+` before it.
+    pub lines: Vec<String>,
+}
+
+/// Lines around a change that are shown.
+const CONTEXT_LINES: usize = 2;
+
+/// Compares two texts by lines.
+pub fn text(before: &str, after: &str) -> TextChange {
+    let diff = similar::TextDiff::from_lines(before, after);
+    let (mut added, mut removed) = (0, 0);
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            similar::ChangeTag::Insert => added += 1,
+            similar::ChangeTag::Delete => removed += 1,
+            similar::ChangeTag::Equal => {}
+        }
+    }
+    let unified = diff.unified_diff().context_radius(CONTEXT_LINES).to_string();
+    TextChange { added, removed, lines: unified.lines().map(str::to_owned).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(changes: &[FieldChange]) -> Vec<&str> {
+        changes.iter().map(|change| change.path.as_str()).collect()
+    }
+
+    #[test]
+    fn only_owned_content_is_compared() {
+        let stored = doc! {
+            "_id": "A", "title": "Old", "summary": "gone", "views": 7, "status": "active", "wordCount": 3_i32,
+            "extra": { "layout": "post", "deep": { "a": 1 } }, "ingest": { "version": 1 },
+        };
+        let content = doc! {
+            "_id": "A", "title": "New", "wordCount": 3_i64, "tags": ["x"],
+            "extra": { "layout": "post", "deep": { "a": 2, "b": true } },
+        };
+        let changes = fields(&stored, &content);
+        assert_eq!(paths(&changes), ["title", "summary", "tags", "extra.deep.a", "extra.deep.b"]);
+        assert_eq!(changes[0].before, Some(Bson::from("Old")));
+        assert_eq!(changes[1].after, None);
+        assert_eq!(changes[4].before, None);
+        assert!(fields(&content, &content).is_empty());
+    }
+
+    #[test]
+    fn a_field_that_turns_into_a_document_is_one_change() {
+        let changes = fields(&doc! { "extra": "text" }, &doc! { "extra": { "a": 1 } });
+        assert_eq!(paths(&changes), ["extra"]);
+    }
+
+    #[test]
+    fn texts_are_compared_by_lines() {
+        let change = text("a\nb\nc\n", "a\nB\nc\nd\n");
+        assert_eq!((change.added, change.removed), (2, 1));
+        assert_eq!(change.lines[1..], [" a", "-b", "+B", " c", "+d"].map(str::to_owned));
+        assert_eq!(text("a\n", "a\n").lines.len(), 0);
+    }
 }

@@ -3,8 +3,11 @@
 
 use std::time::Duration;
 
+use crate::catalog::Skipped;
 use crate::diagnostic::Diagnostic;
-use crate::plan::{Action, Plan};
+use crate::error::Failure;
+use crate::plan::change::FieldChange;
+use crate::plan::{Action, Plan, Summary};
 use crate::store::Target;
 
 /// What happened.
@@ -19,7 +22,7 @@ pub enum Event<'a> {
         /// All.
         all: usize,
     },
-    /// A problem of a file.
+    /// A problem of a file. A renderer tells a problem once, also where the plan holds it again.
     Problem(&'a Diagnostic),
     /// The plan is made and checked.
     Planned(&'a Plan),
@@ -49,6 +52,42 @@ pub enum Event<'a> {
     },
     /// A thing a person should know.
     Note(&'a str),
+}
+
+/// What `check` found.
+#[derive(Debug, Clone, Copy)]
+pub struct Checked<'a> {
+    /// Counts of files; those of a store are zero.
+    pub summary: &'a Summary,
+    /// Skipped files among those that were asked for, in order of path.
+    pub skipped: &'a [Skipped],
+    /// Problems of the files that were asked for, in order of file, line, column.
+    pub diagnostics: &'a [Diagnostic],
+}
+
+/// How a verb ended: what is told last.
+#[derive(Debug, Clone, Copy)]
+pub enum End<'a> {
+    /// `check`.
+    Check(&'a Checked<'a>),
+    /// `diff`, and `ingest --dry-run`.
+    Plan {
+        /// The plan.
+        plan: &'a Plan,
+        /// The fields that differ, one entry an operation of the plan.
+        changes: &'a [Vec<FieldChange>],
+    },
+    /// `ingest`.
+    Run {
+        /// The plan that was applied.
+        plan: &'a Plan,
+        /// The fields that differed, one entry an operation; empty where nobody looked.
+        changes: &'a [Vec<FieldChange>],
+        /// What became of it.
+        run: &'a RunReport,
+    },
+    /// It failed before there was a result.
+    Failed(&'a Failure),
 }
 
 /// One post that could not be written, in the report of a run.
