@@ -1,1 +1,0 @@
-//! What a path says: stem, date prefix, language suffix and folders.
