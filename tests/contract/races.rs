@@ -109,10 +109,11 @@ pub async fn of_updates_of_one_version_one_wins(subject: &dyn Subject) {
         effects
     })
     .await;
-    for round in 0..usize::try_from(rounds).unwrap() {
+    for version in 1..=rounds {
+        let round = usize::try_from(version).unwrap() - 1;
         let won: Vec<usize> =
             (0..WRITERS).filter(|writer| effects[*writer][round] == Effect::Applied).collect();
-        assert_eq!(won.len(), 1, "round {round}: {won:?}");
+        assert_eq!(won.len(), 1, "version {version}: {won:?}");
     }
     assert!(effects.iter().flatten().all(|effect| *effect == Effect::Applied || lost(effect)));
     let last = (0..WRITERS).find(|writer| effects[*writer].last() == Some(&Effect::Applied)).unwrap();
