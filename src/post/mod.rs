@@ -162,6 +162,8 @@ pub enum Skip {
     Link,
     /// Not a post's extension; only `explain` ever says so.
     NotAPost,
+    /// A file it refers to is missing, under `missing = "skip-post"`.
+    MissingAsset,
 }
 
 impl Skip {
@@ -182,6 +184,7 @@ impl Skip {
             Skip::Ignored => "ignored",
             Skip::Link => "symbolic-link",
             Skip::NotAPost => "not-a-post",
+            Skip::MissingAsset => "missing-asset",
         }
     }
 }

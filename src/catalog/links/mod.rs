@@ -1,0 +1,434 @@
+//! References of all posts resolved against the whole content root: URLs of other posts, assets,
+//! and what is broken.
+//!
+//! Pure: what lies in the content root beside posts comes in as [`AssetFacts`]. Begin at [`resolve`]:
+//! assets first, since a post with a missing one may have to go; then links, since a link to a post that
+//! went is broken.
+
+mod problems;
+mod targets;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rayon::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+use super::{Catalog, Skipped};
+use crate::diagnostic::Diagnostic;
+use crate::identity::{AssetsHash, LinksHash};
+use crate::post::links::{Asset, Reference, front_matter_reference, references, resolve as resolve_path};
+use crate::post::{Post, Rules, Skip};
+use problems::Problems;
+use targets::{Targets, extension, has_post_extension};
+
+/// A file beside the posts, as read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssetFact {
+    /// SHA-256 of its bytes, hex.
+    pub sha256: String,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// Path below the content root (with `/`) to what lies there; a path that was looked for and is not
+/// a readable file inside the root is not in the map.
+pub type AssetFacts = BTreeMap<String, AssetFact>;
+
+/// What is missing: how it is told (`[assets] missing`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingAsset {
+    /// An error of the post (`fail`). Where no asset store is configured there is nothing that could
+    /// fail to be stored: then it is told as a broken link is.
+    #[default]
+    Fail,
+    /// The post is left out with a warning (`skip-post`).
+    SkipPost,
+    /// The asset is left out with a warning (`skip-asset`).
+    SkipAsset,
+}
+
+/// How links and assets are told and resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LinkPolicy {
+    /// A broken internal link is an error instead of a warning.
+    pub strict_links: bool,
+    /// What a missing asset is.
+    pub missing: MissingAsset,
+    /// Where promoted assets are found (`[assets] public_url`); `None`: no asset store is configured,
+    /// the reference stays as written and the asset has no URL.
+    pub public_url: Option<String>,
+}
+
+/// The resolved references of one post.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PostLinks {
+    /// Destination exactly as written in the markdown to what stands in `html`; the post's `cover` is
+    /// among them where it is a stored asset.
+    pub replace: BTreeMap<String, String>,
+    /// Assets in order of path, each once.
+    pub assets: Vec<Asset>,
+    /// Digest of the assets, if there are any.
+    pub assets_hash: Option<AssetsHash>,
+    /// Digest of (written, URL) of the internal links, if there are any.
+    pub links_hash: Option<LinksHash>,
+}
+
+/// Paths of the files beside posts that the catalog's posts refer to, sorted, each once: what the
+/// caller reads to make [`AssetFacts`]. A path is named in both normalisation forms where they differ,
+/// since the file may have either. Never names a post's own kind of file or one with a hidden part:
+/// those are not published by being linked to.
+pub fn assets_wanted(catalog: &Catalog) -> Vec<String> {
+    let targets = Targets::of(catalog);
+    let wanted: BTreeSet<String> = catalog
+        .posts
+        .par_iter()
+        .flat_map_iter(|post| {
+            let in_body = references(&post.body, &post.file);
+            let links = in_body.into_iter().filter(|reference| targets.post(reference, post).is_none());
+            let paths = links.filter_map(|reference| reference.target).chain(cover_paths(post));
+            paths.filter(|path| may_be_asset(path)).flat_map(|path| spellings(&path)).collect::<Vec<String>>()
+        })
+        .collect();
+    wanted.into_iter().collect()
+}
+
+/// Resolves all references. Posts that cannot stay (missing asset under `Fail`, strict links) are
+/// moved to `invalid` (or `skipped`) with their diagnostics; the result has one entry for each post
+/// that is left, in their order.
+pub fn resolve(
+    catalog: &mut Catalog,
+    facts: &AssetFacts,
+    rules: &Rules,
+    policy: &LinkPolicy,
+) -> Vec<PostLinks> {
+    let resolved = resolve_all(catalog, facts, rules, policy);
+    let mut kept = Vec::with_capacity(resolved.len());
+    let mut links = Vec::with_capacity(resolved.len());
+    for (post, resolved) in std::mem::take(&mut catalog.posts).into_iter().zip(resolved) {
+        match resolved.fate {
+            Fate::Stays => {
+                kept.push(post);
+                links.push(resolved.links);
+            }
+            Fate::Invalid => catalog.invalid.push(post.file),
+            Fate::Skipped => catalog.skipped.push(Skipped { file: post.file, reason: Skip::MissingAsset }),
+        }
+        catalog.diagnostics.extend(resolved.diagnostics);
+    }
+    catalog.posts = kept;
+    catalog.invalid.sort();
+    catalog.skipped.sort_by(|a, b| a.file.cmp(&b.file));
+    catalog.diagnostics.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+    links
+}
+
+/// What becomes of a post through its references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    Skipped,
+    Invalid,
+}
+
+struct Resolved {
+    fate: Fate,
+    links: PostLinks,
+    diagnostics: Vec<Diagnostic>,
+}
+
+fn resolve_all(catalog: &Catalog, facts: &AssetFacts, rules: &Rules, policy: &LinkPolicy) -> Vec<Resolved> {
+    let targets = Targets::of(catalog);
+    let found: Vec<Found> =
+        catalog.posts.par_iter().map(|post| Found::of(post, &targets, facts, policy)).collect();
+    let fates = fates(&found, policy);
+    let urls: Vec<String> =
+        catalog.posts.par_iter().map(|post| post_url(&rules.url_pattern, post, rules)).collect();
+    let one = |at: usize| -> Option<Resolved> {
+        let (post, found, fate) = (catalog.posts.get(at)?, found.get(at)?, fates.get(at)?);
+        Some(found.settle(post, &targets, &fates, &urls, *fate))
+    };
+    (0..catalog.posts.len()).into_par_iter().filter_map(one).collect()
+}
+
+/// Which posts stay. A post whose link is broken goes under strict links, and takes with it the posts
+/// that link to it; each round removes one or is the last.
+fn fates(found: &[Found], policy: &LinkPolicy) -> Vec<Fate> {
+    let mut fates: Vec<Fate> = found.iter().map(|found| found.fate).collect();
+    let mut linked_from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    if policy.strict_links {
+        for (from, found) in found.iter().enumerate() {
+            for (_, to) in &found.links {
+                linked_from.entry(*to).or_default().push(from);
+            }
+        }
+    }
+    let mut gone: Vec<usize> = (0..fates.len()).filter(|at| fates.get(*at) != Some(&Fate::Stays)).collect();
+    while let Some(to) = gone.pop() {
+        for from in linked_from.remove(&to).unwrap_or_default() {
+            if let Some(fate @ Fate::Stays) = fates.get_mut(from) {
+                *fate = Fate::Invalid;
+                gone.push(from);
+            }
+        }
+    }
+    fates
+}
+
+/// What the references of one post name, as far as that is known without the other posts' fates.
+struct Found {
+    /// Reference and place of the post.
+    links: Vec<(Reference, usize)>,
+    /// Destination as written, query and fragment, path of the asset.
+    assets: Vec<(String, String, Asset)>,
+    problems: Problems,
+    fate: Fate,
+}
+
+impl Found {
+    fn of(post: &Post, targets: &Targets<'_>, facts: &AssetFacts, policy: &LinkPolicy) -> Self {
+        let mut found = Found {
+            links: Vec::new(),
+            assets: Vec::new(),
+            problems: Problems::new(policy.strict_links),
+            fate: Fate::Stays,
+        };
+        for reference in references(&post.body, &post.file) {
+            if let Some(at) = targets.post(&reference, post) {
+                found.links.push((reference, at));
+            } else if let Some((path, fact)) = reference.target.as_deref().and_then(|path| fact(facts, path))
+            {
+                let asset = asset(path, fact, policy);
+                found.assets.push((reference.destination(), reference.suffix, asset));
+            } else {
+                found.tell_unresolved(&reference, post, targets, policy);
+            }
+        }
+        found.cover(post, facts, policy);
+        if found.fate == Fate::Stays && found.problems.has_errors() {
+            found.fate = Fate::Invalid;
+        }
+        found
+    }
+
+    fn tell_unresolved(
+        &mut self,
+        reference: &Reference,
+        post: &Post,
+        targets: &Targets<'_>,
+        policy: &LinkPolicy,
+    ) {
+        let place = Some(reference.span.clone());
+        let Some(target) = &reference.target else {
+            if reference.is_machine_path() {
+                self.problems.machine_path(post, place, &reference.written);
+            } else {
+                self.problems.outside_root(post, place, &reference.written);
+            }
+            return;
+        };
+        if may_be_asset(target) && (reference.image || looks_like_asset(target)) {
+            self.missing(post, place, &reference.written, target, policy);
+        } else {
+            let why = targets.why_not(reference, post);
+            let is_hidden = !has_post_extension(target) && !may_be_asset(target) && !target.is_empty();
+            let why = why.or(is_hidden.then_some("is hidden and not published"));
+            let nearest = if why.is_none() { targets.nearest(target, post) } else { None };
+            self.problems.broken_link(post, place, &reference.written, why, nearest);
+        }
+    }
+
+    /// The cover is looked for beside the post, then from the content root.
+    fn cover(&mut self, post: &Post, facts: &AssetFacts, policy: &LinkPolicy) {
+        let Some(cover) = post.meta.cover.as_deref() else {
+            return;
+        };
+        let Some(reference) = front_matter_reference(cover, &post.file) else {
+            return;
+        };
+        let paths: Vec<String> = cover_paths(post).filter(|path| may_be_asset(path)).collect();
+        if let Some((path, fact)) = paths.iter().find_map(|path| fact(facts, path)) {
+            self.assets.push((reference.destination(), reference.suffix, asset(path, fact, policy)));
+        } else if reference.is_machine_path() {
+            self.problems.machine_path(post, None, cover);
+        } else if let Some(path) = paths.first() {
+            self.missing(post, None, cover, path, policy);
+        } else {
+            self.problems.outside_root(post, None, cover);
+        }
+    }
+
+    fn missing(
+        &mut self,
+        post: &Post,
+        place: Option<std::ops::Range<usize>>,
+        written: &str,
+        path: &str,
+        policy: &LinkPolicy,
+    ) {
+        let is_error = match policy.missing {
+            MissingAsset::Fail => policy.public_url.is_some() || policy.strict_links,
+            MissingAsset::SkipPost => {
+                if self.fate == Fate::Stays {
+                    self.fate = Fate::Skipped;
+                }
+                false
+            }
+            MissingAsset::SkipAsset => false,
+        };
+        self.problems.missing_asset(post, place, written, path, is_error);
+    }
+
+    fn settle(
+        &self,
+        post: &Post,
+        targets: &Targets<'_>,
+        fates: &[Fate],
+        urls: &[String],
+        fate: Fate,
+    ) -> Resolved {
+        let mut problems = self.problems.clone();
+        let mut links = PostLinks::default();
+        let mut pairs = Vec::new();
+        for (reference, to) in &self.links {
+            match urls.get(*to).filter(|_| fates.get(*to) == Some(&Fate::Stays)) {
+                Some(url) => {
+                    let url = format!("{url}{}", reference.suffix);
+                    links.replace.insert(reference.destination(), url.clone());
+                    pairs.push((reference.destination(), url));
+                }
+                None => {
+                    let why = targets.why_not(reference, post).unwrap_or("is left out");
+                    problems.broken_link(
+                        post,
+                        Some(reference.span.clone()),
+                        &reference.written,
+                        Some(why),
+                        None,
+                    );
+                }
+            }
+        }
+        let mut assets: BTreeMap<&str, &Asset> = BTreeMap::new();
+        for (destination, suffix, asset) in &self.assets {
+            if let Some(url) = &asset.url {
+                links.replace.insert(destination.clone(), format!("{url}{suffix}"));
+            }
+            assets.insert(&asset.path, asset);
+        }
+        links.assets = assets.into_values().cloned().collect();
+        let digests: Vec<(String, String)> =
+            links.assets.iter().map(|asset| (asset.path.clone(), asset.sha256.clone())).collect();
+        links.assets_hash = (!digests.is_empty()).then(|| AssetsHash::of_assets(&digests));
+        links.links_hash = (!pairs.is_empty()).then(|| LinksHash::of_links(&pairs));
+        Resolved { fate, links, diagnostics: problems.into_diagnostics() }
+    }
+}
+
+fn asset(path: &str, fact: &AssetFact, policy: &LinkPolicy) -> Asset {
+    let url = policy.public_url.as_ref().map(|public_url| {
+        let base = format!("{}/{}", public_url.trim_end_matches('/'), fact.sha256);
+        match extension(path).filter(|ext| ext.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+            Some(ext) => format!("{base}.{}", ext.to_ascii_lowercase()),
+            None => base,
+        }
+    });
+    let mime = mime_guess::from_path(path).first_or_octet_stream().to_string();
+    Asset { path: path.to_owned(), sha256: fact.sha256.clone(), bytes: fact.bytes, mime, url }
+}
+
+/// A path as written, in NFC and in NFD; each once.
+fn spellings(path: &str) -> Vec<String> {
+    let mut all = vec![path.to_owned()];
+    if !path.is_ascii() {
+        for other in [path.nfc().collect::<String>(), path.nfd().collect()] {
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
+    }
+    all
+}
+
+fn fact<'f>(facts: &'f AssetFacts, path: &str) -> Option<(&'f str, &'f AssetFact)> {
+    if !may_be_asset(path) {
+        return None;
+    }
+    let found = spellings(path).into_iter().find_map(|path| facts.get_key_value(&path));
+    found.map(|(path, fact)| (path.as_str(), fact))
+}
+
+/// Where a post's cover may lie.
+fn cover_paths(post: &Post) -> impl Iterator<Item = String> {
+    let reference = post.meta.cover.as_deref().and_then(|cover| front_matter_reference(cover, &post.file));
+    let reference = reference.filter(|reference| !reference.is_machine_path());
+    let from_root = reference.as_ref().and_then(|reference| resolve_path(&reference.written, ""));
+    reference.and_then(|reference| reference.target).into_iter().chain(from_root)
+}
+
+/// Whether a path may be published because a post refers to it: nothing hidden (`.env`, `.git/`), no
+/// source of a post, which may be a draft, and not the root itself.
+fn may_be_asset(path: &str) -> bool {
+    !path.is_empty() && !path.split('/').any(|part| part.starts_with('.')) && !has_post_extension(path)
+}
+
+/// Whether a link names a file to be had rather than a page.
+fn looks_like_asset(path: &str) -> bool {
+    const ASSETS: [&str; 38] = [
+        "7z", "apk", "avif", "bz2", "csv", "doc", "docx", "epub", "gif", "gz", "ico", "ipynb", "jpeg", "jpg",
+        "json", "key", "m4a", "m4v", "mov", "mp3", "mp4", "odp", "ods", "odt", "ogg", "pdf", "png", "ppt",
+        "pptx", "svg", "tar", "tgz", "wav", "webm", "webp", "xls", "xlsx", "zip",
+    ];
+    extension(path).is_some_and(|ext| ASSETS.contains(&ext.to_ascii_lowercase().as_str()))
+}
+
+/// What is kept as it is in a part of an address (RFC 3986, 2.3).
+const URL_PART: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The URL of a post by `url_pattern`: tokens `{lang}` `{slug}` `{year}` `{month}` `{day}`; each part
+/// of the slug percent-encoded. The day is the one in the configured timezone. What is no token stays.
+pub fn post_url(pattern: &str, post: &Post, rules: &Rules) -> String {
+    let mut url = String::with_capacity(pattern.len() + post.slug.as_str().len());
+    let mut rest = pattern;
+    while let Some((before, token, after)) = next_token(rest) {
+        url.push_str(before);
+        match token {
+            "{lang}" => url.push_str(post.lang.as_str()),
+            "{slug}" => push_slug(post.slug.as_str(), &mut url),
+            _ => url.push_str(&date_part(token, post, rules).unwrap_or_else(|| token.to_owned())),
+        }
+        rest = after;
+    }
+    url.push_str(rest);
+    url
+}
+
+/// Splits a pattern round its first `{…}`, braces included.
+fn next_token(pattern: &str) -> Option<(&str, &str, &str)> {
+    let open = pattern.find('{')?;
+    let length = pattern.get(open..)?.find('}')? + 1;
+    Some((pattern.get(..open)?, pattern.get(open..open + length)?, pattern.get(open + length..)?))
+}
+
+fn push_slug(slug: &str, url: &mut String) {
+    for (number, part) in slug.split('/').enumerate() {
+        if number > 0 {
+            url.push('/');
+        }
+        url.extend(utf8_percent_encode(part, URL_PART));
+    }
+}
+
+fn date_part(token: &str, post: &Post, rules: &Rules) -> Option<String> {
+    let instant = jiff::Timestamp::from_millisecond(post.published_at.unix_millis()).ok()?;
+    let day = instant.to_zoned_datetime(rules.timezone.clone());
+    match token {
+        "{year}" => Some(format!("{:04}", day.year())),
+        "{month}" => Some(format!("{:02}", day.month())),
+        "{day}" => Some(format!("{:02}", day.day())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
