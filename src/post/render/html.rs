@@ -8,7 +8,7 @@ use std::vec;
 use pulldown_cmark::{CowStr, Event, LinkType, Tag, TagEnd};
 
 use super::raw::replace_addresses;
-use super::url::{UrlUse, is_allowed};
+use super::url::{UrlUse, is_allowed, is_harmless};
 use super::{RawHtml, TocEntry};
 
 /// Writes the events of `body`. `toc` has one entry a heading, in order.
@@ -84,7 +84,7 @@ impl<'a> Iterator for Page<'a> {
             }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
                 let dest_url = self.destination(dest_url);
-                if link_type == LinkType::Email || is_allowed(&dest_url, UrlUse::Link) {
+                if link_type == LinkType::Email || self.may_stand(&dest_url, UrlUse::Link) {
                     Event::Start(Tag::Link { link_type, dest_url, title, id })
                 } else {
                     Event::InlineHtml(without_address("<a", "", &title, ">").into())
@@ -92,7 +92,7 @@ impl<'a> Iterator for Page<'a> {
             }
             Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
                 let dest_url = self.destination(dest_url);
-                if is_allowed(&dest_url, UrlUse::Image) {
+                if self.may_stand(&dest_url, UrlUse::Image) {
                     self.image_levels = 1;
                     Event::Start(Tag::Image { link_type, dest_url, title, id })
                 } else {
@@ -106,6 +106,13 @@ impl<'a> Iterator for Page<'a> {
 }
 
 impl<'a> Page<'a> {
+    fn may_stand(&self, address: &str, used: UrlUse) -> bool {
+        match self.raw_html {
+            RawHtml::Allow => is_harmless(address, used),
+            RawHtml::Sanitize | RawHtml::Escape => is_allowed(address, used),
+        }
+    }
+
     fn destination(&self, written: CowStr<'a>) -> CowStr<'a> {
         if self.replace.is_empty() {
             return written;

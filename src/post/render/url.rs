@@ -9,6 +9,16 @@ pub(super) enum UrlUse {
     Image,
 }
 
+/// Whether an address may stand in a page whose raw HTML is trusted: what runs is refused all the same
+/// (`javascript:`, `vbscript:`, `data:` but pictures), any other scheme is the author's business.
+pub(super) fn is_harmless(address: &str, used: UrlUse) -> bool {
+    match scheme(address).as_deref() {
+        Some("javascript" | "vbscript") => false,
+        Some("data") => is_allowed(address, used),
+        _ => true,
+    }
+}
+
 /// Kinds of picture that `data:` may hold. SVG is not among them: it is a document.
 const DATA_IMAGES: [&str; 6] = ["png", "gif", "jpeg", "jpg", "webp", "avif"];
 
@@ -110,6 +120,16 @@ mod tests {
             ("javascript:x", false),
         ] {
             assert_eq!(is_allowed(address, UrlUse::Image), allowed, "{address:?}");
+        }
+    }
+
+    #[test]
+    fn trusted_pages_may_have_any_scheme_that_does_not_run() {
+        for address in ["irc://example.org/room", "localhost:5001/x", "https://exa mple", "ftp://a", "/x"] {
+            assert!(is_harmless(address, UrlUse::Link), "{address}");
+        }
+        for address in ["javascript:x", "VB\tScript:x", "data:text/html,x"] {
+            assert!(!is_harmless(address, UrlUse::Link), "{address}");
         }
     }
 
