@@ -102,7 +102,7 @@ fn not_utf8(content: &[u8], at: usize, cut: bool, dropped: usize) -> Box<Diagnos
 fn place(content: &[u8], at: usize) -> (u32, u32) {
     let before = content.get(..at).unwrap_or(content);
     let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = before.split(|byte| *byte == b'\n').count();
     let column = String::from_utf8_lossy(before.get(line_start..).unwrap_or_default()).chars().count() + 1;
     (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }

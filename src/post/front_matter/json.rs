@@ -48,7 +48,16 @@ pub(super) fn read_at_head(source: &str) -> Reading {
             return Reading::Broken(vec![too_big(0..1, source.len())]);
         }
         Some(Err(error)) if error.is_eof() => return Reading::Broken(vec![unclosed()]),
-        Some(Err(error)) => return Reading::Broken(vec![syntax(source, 0..window, &error)]),
+        Some(Err(error)) => {
+            let problem = syntax(source, 0..window, &error);
+            // Behind a blank line stands the body: what is wrong is that the object goes on into it.
+            let at = problem.span.as_ref().map_or(0, |span| span.start);
+            let blank_line_before = source.get(..at).is_some_and(|head| {
+                let blanks = head.get(head.trim_end().len()..).unwrap_or("");
+                blanks.bytes().filter(|byte| *byte == b'\n').count() > 1
+            });
+            return Reading::Broken(vec![if blank_line_before { unclosed() } else { problem }]);
+        }
         None => return Reading::Broken(vec![unclosed()]),
     };
     let rest = source.get(end..).unwrap_or("");
@@ -205,7 +214,7 @@ fn syntax(source: &str, range: Range<usize>, error: &serde_json::Error) -> Diagn
         return number_out_of_range(range.start + start..at + 1);
     }
     let help = match (said, found) {
-        ("trailing comma", _) => "remove the comma before it",
+        ("trailing comma", _) | (_, Some('}' | ']')) => "remove the comma before it",
         (_, Some('\'')) => "write keys and text in double quotes",
         (_, Some('/' | '#')) => "JSON has no comments; remove it",
         ("key must be a string", _) => "write keys in double quotes",

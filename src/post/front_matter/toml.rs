@@ -16,20 +16,38 @@ pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnos
     let text = source.get(range.clone()).unwrap_or("");
     let (table, errors) = DeTable::parse_recoverable(text);
     let reader = Reader { source, text, offset: range.start };
+    let mut entries = reader.map(table.get_ref());
     let mut told: Vec<usize> = Vec::new();
     for error in &errors {
         // After the first error of a line the others are its consequences.
-        let at = error.span().map_or(text.len(), |span| span.start);
+        let at = reader.place(error).start;
         let line = line_number(text, at);
-        if !told.contains(&line) {
-            told.push(line);
-            problems.push(reader.problem(error, table.get_ref()));
+        if told.contains(&line) {
+            continue;
+        }
+        told.push(line);
+        problems.push(reader.problem(error, table.get_ref()));
+        if error.message() != DUPLICATE {
+            discard_at(&mut entries, range.start + at);
         }
         if told.len() >= check::PROBLEMS_MAX {
             break;
         }
     }
-    reader.map(table.get_ref())
+    entries
+}
+
+/// What the crate says of a key that is given twice.
+const DUPLICATE: &str = "duplicate key";
+
+/// Puts a null in place of what the crate guessed for a value with an error, so that the guess is not
+/// judged in its turn.
+fn discard_at(entries: &mut [Entry], at: usize) {
+    for entry in entries {
+        if (entry.key_span.start..=entry.node.span.end).contains(&at) {
+            entry.node.value = Value::Scalar(Scalar { text: String::new(), kind: Kind::Null });
+        }
+    }
 }
 
 struct Reader<'s> {
@@ -85,16 +103,24 @@ impl Reader<'_> {
         self.offset + span.start..self.offset + span.end
     }
 
+    /// Bytes of the block that an error is about. The crate gives none for too many dotted keys.
+    fn place(&self, error: &::toml::de::Error) -> Range<usize> {
+        error.span().unwrap_or_else(|| {
+            let dots = |line: &Line<'_>| line.text.matches('.').count();
+            lines(self.text, 0).max_by_key(dots).map_or(0..0, |line| line.span)
+        })
+    }
+
     fn problem(&self, error: &::toml::de::Error, table: &DeTable<'_>) -> Diagnostic {
-        let inside = error.span().unwrap_or(self.text.len()..self.text.len());
+        let inside = self.place(error);
         let at = self.span(inside.clone());
         let said = error.message();
-        if said == "duplicate key" {
+        if said == DUPLICATE {
             let key = self.text.get(inside.clone()).unwrap_or("").trim_matches(['"', '\'']);
             let first = self.first_of(&inside, table).map(|first| first + self.offset);
             return check::duplicate(self.source, key, key, first, at);
         }
-        if said.contains("recursion limit") {
+        if said.contains("recursion") {
             return check::too_deep(at);
         }
         let line = self.line_of(inside.start);
@@ -103,6 +129,10 @@ impl Reader<'_> {
                 "this is YAML; write `key = \"value\"`, or fences `---`"
             }
             _ if line.text.trim_start().starts_with('{') => "this is JSON; remove the fences `+++`",
+            _ if said.starts_with("invalid date") || said.starts_with("invalid time") => {
+                "write a day and time that exist, as in 2024-01-31 or 2024-01-31T08:00:00Z"
+            }
+            _ if said.starts_with("cannot extend") => "a key cannot hold a value and keys below it as well",
             _ if said.contains("string") || line.text.contains('"') => "is a quote missing or not closed?",
             Some((_, '=')) => "write text in double quotes",
             _ => "write `key = value` or `[table]`",

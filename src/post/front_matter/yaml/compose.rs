@@ -107,7 +107,8 @@ pub(super) fn compose(text: &str, offset: usize) -> Arena<'_> {
     composer.arena
 }
 
-fn options() -> Options {
+/// How the parser is told to read.
+pub(super) fn options() -> Options {
     let mut options = Options::default();
     options.disallow_directives = true;
     options.emit_unresolved_aliases = true;

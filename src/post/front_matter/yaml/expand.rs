@@ -14,12 +14,12 @@ use crate::diagnostic::Diagnostic;
 const MERGE: &str = "<<";
 
 /// Makes the tree of a block.
-pub(super) fn expand(arena: &Arena<'_>, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
+pub(super) fn expand(arena: &Arena<'_>, source: &str, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
     let Some(root) = arena.root.and_then(|root| arena.get(root)) else {
         return Vec::new();
     };
     let found = match &root.value {
-        RawValue::Map(entries) => return Expander { arena, problems }.map(entries, 0),
+        RawValue::Map(entries) => return Expander { arena, source, problems }.map(entries, 0),
         RawValue::Scalar { text, plain: true, tag: None } if schema::resolve(text) == Kind::Null => {
             return Vec::new();
         }
@@ -30,6 +30,10 @@ pub(super) fn expand(arena: &Arena<'_>, problems: &mut Vec<Diagnostic>) -> Vec<E
         RawValue::Scalar { .. } | RawValue::Alias(_) => "text",
         RawValue::List(_) => "a list",
     };
+    // After a syntax error the root is what was left, and tells nothing.
+    if problems.iter().any(|problem| problem.code == "yaml-syntax") {
+        return Vec::new();
+    }
     problems.push(check::not_a_map(root.span.clone(), found));
     Vec::new()
 }
@@ -40,6 +44,7 @@ fn is_toml(line: &str) -> bool {
 
 struct Expander<'a, 't> {
     arena: &'a Arena<'t>,
+    source: &'a str,
     problems: &'a mut Vec<Diagnostic>,
 }
 
@@ -47,26 +52,27 @@ impl<'a, 't> Expander<'a, 't> {
     /// `levels` counts the lists and maps around this one; the block itself is none.
     fn map(&mut self, raw: &[(Id, Id)], levels: usize) -> Vec<Entry> {
         let mut entries = Vec::with_capacity(raw.len());
-        let mut merges = Vec::new();
+        let mut merge_keys = Vec::new();
         for (key, value) in raw {
             let Some(key) = self.raw(*key) else {
                 continue;
             };
             let key_span = key.span.clone();
             match self.key(key) {
-                Some(Key::Merge) => merges.push((entries.len(), key_span, *value)),
+                Some(Key::Merge) => merge_keys.push((entries.len(), key_span, *value)),
                 Some(Key::Text(key)) => {
-                    entries.push(Entry { key, key_span, node: self.node(*value, levels + 1) })
+                    let node = self.node(*value, levels + 1);
+                    entries.push(Entry { key, key_span, node });
                 }
                 None => {}
             }
         }
-        if let [_, second, ..] = merges.as_slice() {
-            let first = merges.first().map(|(_, span, _)| span.start);
-            self.duplicate_merge(first, second.1.clone());
+        if let [_, second, ..] = merge_keys.as_slice() {
+            let first = merge_keys.first().map(|(_, span, _)| span.start);
+            let problem = check::duplicate(self.source, MERGE, MERGE, first, second.1.clone());
+            self.problems.push(problem.help("merge several maps as a list: `<<: [*one, *two]`"));
         }
-        // Backwards, so that the places where they are put in stay right.
-        for (place, span, value) in merges.into_iter().take(1).rev() {
+        if let Some((place, span, value)) = merge_keys.into_iter().next() {
             let merged = self.merged(value, &span, &entries, levels);
             entries.splice(place..place, merged);
         }
@@ -179,15 +185,6 @@ impl<'a, 't> Expander<'a, 't> {
             Diagnostic::error("merge-not-a-map", "<< merges a map or a list of maps, and this is neither")
                 .at(at.clone())
                 .help("refer to a map, as in `<<: *defaults`"),
-        );
-    }
-
-    fn duplicate_merge(&mut self, first: Option<usize>, at: Range<usize>) {
-        let _ = first;
-        self.problems.push(
-            Diagnostic::error("duplicate-key", "<< given twice in one map")
-                .at(at)
-                .help("merge several maps as a list: `<<: [*one, *two]`"),
         );
     }
 }

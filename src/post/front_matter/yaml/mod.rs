@@ -32,24 +32,21 @@ const ALIAS_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Reads the text at `range` of `source`.
 pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
     let mut text = Cow::Borrowed(source.get(range.clone()).unwrap_or(""));
-    for round in 1.. {
+    let mut syntax_errors = 0;
+    loop {
         let mut arena = compose::compose(&text, range.start);
-        let Some(error) = arena.error.take() else {
+        let fault = arena.error.take().map(|error| syntax::explain(&text, &error));
+        let again = fault.as_ref().and_then(|fault| {
+            syntax_errors += 1;
+            problems.push(fault.diagnostic(range.start));
+            fault.lines.clone().filter(|_| syntax_errors < SYNTAX_ERRORS_MAX)
+        });
+        let Some(faulty) = again else {
             problems.append(&mut arena.problems);
-            return expand::expand(&arena, problems);
+            return expand::expand(&arena, source, problems);
         };
-        let faulty = syntax::faulty_entry(&text, &error);
-        let diagnostic = syntax::explain(&text, range.start, &error);
-        problems.push(diagnostic);
-        match faulty.filter(|_| round < SYNTAX_ERRORS_MAX) {
-            Some(faulty) => text = Cow::Owned(blanked(&text, faulty)),
-            None => {
-                problems.append(&mut arena.problems);
-                return expand::expand(&arena, problems);
-            }
-        }
+        text = Cow::Owned(blanked(&text, faulty));
     }
-    Vec::new()
 }
 
 /// `text` with blanks in place of every byte of `range` that ends no line: all other places stay.

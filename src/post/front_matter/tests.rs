@@ -1,1 +1,0 @@
-//! Blocks of every format.
