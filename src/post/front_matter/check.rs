@@ -1,39 +1,21 @@
-//! What holds in every format: no key twice, no NUL, no deep nesting, and not a thousand problems.
+//! What holds in every format: no key twice, no NUL, no deep nesting.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::problems::Problems;
 use super::split::line_number;
 use super::{Entry, NESTING_LEVELS_MAX, Node, Value, fold_key};
 use crate::diagnostic::Diagnostic;
 
-/// Most problems of one block that are told.
-pub(super) const PROBLEMS_MAX: usize = 50;
-
-/// Checks a tree that was read, drops repeated keys from it, and puts the problems in order of place.
-pub(super) fn finish(source: &str, entries: &mut Vec<Entry>, problems: &mut Vec<Diagnostic>) {
+/// Checks a tree that was read, and drops repeated keys from it.
+pub(super) fn check(source: &str, entries: &mut Vec<Entry>, problems: &mut Problems) {
     Checker { source, problems }.map(entries, 0);
-    problems.sort_by_key(|problem| problem.span.as_ref().map_or(0, |span| span.start));
-    // What an alias repeats has one place, and is told once.
-    problems.dedup_by(|a, b| a.code == b.code && a.span == b.span);
-    if problems.len() > PROBLEMS_MAX {
-        let more = problems.len() - PROBLEMS_MAX;
-        problems.truncate(PROBLEMS_MAX);
-        let at = problems.last().and_then(|last| last.span.clone()).unwrap_or(0..0);
-        problems.push(
-            Diagnostic::error(
-                "too-many-problems",
-                format!("{more} more problems of this front matter are not shown"),
-            )
-            .at(at)
-            .help("correct the ones above first"),
-        );
-    }
 }
 
 struct Checker<'a> {
     source: &'a str,
-    problems: &'a mut Vec<Diagnostic>,
+    problems: &'a mut Problems,
 }
 
 impl Checker<'_> {
@@ -44,8 +26,9 @@ impl Checker<'_> {
             // Only the block's own keys are matched loosely; those of values are what they are.
             let matched = if levels == 0 { fold_key(&entry.key) } else { entry.key.clone() };
             if let Some((first, at)) = seen.get(&matched) {
-                let problem = duplicate(self.source, &entry.key, first, Some(*at), entry.key_span.clone());
-                self.problems.push(problem);
+                let source = self.source;
+                self.problems
+                    .tell(|| duplicate(source, &entry.key, first, Some(*at), entry.key_span.clone()));
                 return false;
             }
             seen.insert(matched, (entry.key.clone(), entry.key_span.start));
@@ -59,7 +42,7 @@ impl Checker<'_> {
 
     fn node(&mut self, node: &mut Node, levels: usize) {
         if levels > NESTING_LEVELS_MAX && !matches!(node.value, Value::Scalar(_)) {
-            self.problems.push(too_deep(node.span.clone()));
+            self.problems.tell(|| too_deep(node.span.clone()));
             return;
         }
         match &mut node.value {
@@ -71,11 +54,11 @@ impl Checker<'_> {
 
     fn text(&mut self, text: &str, at: &Range<usize>) {
         if text.contains('\0') {
-            self.problems.push(
+            self.problems.tell(|| {
                 Diagnostic::error("nul", "a NUL character, written as an escape")
                     .at(at.clone())
-                    .help("remove the escape; no engine stores it in a key, and readers cut text there"),
-            );
+                    .help("remove the escape; no engine stores it in a key, and readers cut text there")
+            });
         }
     }
 }

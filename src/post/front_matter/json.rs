@@ -10,6 +10,7 @@ use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use serde::de::IgnoredAny;
 
+use super::problems::Problems;
 use super::split::too_big;
 use super::{Entry, FRONT_MATTER_BYTES_MAX, Format, Kind, Node, Reading, Scalar, Value, check};
 use crate::diagnostic::{Diagnostic, floor_char_boundary};
@@ -62,23 +63,23 @@ pub(super) fn read_at_head(source: &str) -> Reading {
     };
     let rest = source.get(end..).unwrap_or("");
     let line = rest.split('\n').next().unwrap_or("");
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     if !line.trim().is_empty() {
         let start = end + line.len() - line.trim_start().len();
-        problems.push(
+        problems.tell(|| {
             Diagnostic::error("front-matter-fence", "text after the closing brace of the front matter")
                 .at(start..end + line.trim_end().len())
-                .help("begin the body on the next line"),
-        );
+                .help("begin the body on the next line")
+        });
     }
     let mut entries = read(source, 0..end, &mut problems);
-    check::finish(source, &mut entries, &mut problems);
+    check::check(source, &mut entries, &mut problems);
     let body_start = (end + line.len() + 1).min(source.len());
-    Reading::Block { format: Format::Json, entries, body_start, problems }
+    Reading::Block { format: Format::Json, entries, body_start, problems: problems.finish() }
 }
 
 /// Reads the text at `range`, which must be one object.
-pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
+pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Problems) -> Vec<Entry> {
     let text = source.get(range.clone()).unwrap_or("");
     if text.trim().is_empty() {
         return Vec::new();
@@ -87,11 +88,11 @@ pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnos
         Ok(serde_json::Value::Object(_)) => {}
         Ok(_) => {
             let start = range.start + text.len() - text.trim_start().len();
-            problems.push(check::not_a_map(start..start + text.trim().len(), "another JSON value"));
+            problems.tell(|| check::not_a_map(start..start + text.trim().len(), "another JSON value"));
             return Vec::new();
         }
         Err(error) => {
-            problems.push(syntax(source, range, &error));
+            problems.tell(|| syntax(source, range, &error));
             return Vec::new();
         }
     }
@@ -104,9 +105,9 @@ pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnos
             // Both readers are strict, so this is not reached unless they differ; then the stricter wins.
             let at = error.range();
             let message = format!("this is no JSON: {}", error.kind());
-            problems.push(
-                Diagnostic::error("json-syntax", message).at(range.start + at.start..range.start + at.end),
-            );
+            problems.tell(|| {
+                Diagnostic::error("json-syntax", message).at(range.start + at.start..range.start + at.end)
+            });
             Vec::new()
         }
     }
@@ -128,7 +129,7 @@ const STRICT: jsonc_parser::ParseOptions = jsonc_parser::ParseOptions {
 /// Turns the tree of the parser into ours; places are those of the file.
 struct Places<'p> {
     offset: usize,
-    problems: &'p mut Vec<Diagnostic>,
+    problems: &'p mut Problems,
 }
 
 impl Places<'_> {
@@ -166,7 +167,7 @@ impl Places<'_> {
             text.parse().map_or(Kind::BigInt, Kind::Int)
         };
         if kind == Kind::NonFinite {
-            self.problems.push(number_out_of_range(span.clone()));
+            self.problems.tell(|| number_out_of_range(span.clone()));
         }
         scalar(text.to_owned(), kind)
     }

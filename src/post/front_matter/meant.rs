@@ -6,12 +6,17 @@
 
 use super::split::{Fence, Line, fence, lines, trim_blanks_end};
 use super::{fold_key, json};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, floor_char_boundary};
 
 /// Most lines of comments and blanks that are looked through for a fence behind them.
 const LOOK_AHEAD_LINES_MAX: usize = 200;
 /// Longest piece of a line that is quoted in a message, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
+
+/// Longest key that a line is looked at for, in bytes.
+const KEY_BYTES_MAX: usize = 200;
+/// Longest line that could have been meant as a fence, in characters.
+const FENCE_CHARS_MAX: usize = 12;
 
 /// Keys that nobody writes at the head of a text but as front matter, as they are matched.
 const KEYS_OF_FRONT_MATTER: [&str; 16] = [
@@ -126,17 +131,17 @@ fn old_mac(first: &Line<'_>) -> Box<Diagnostic> {
 /// format, an indented one.
 pub(super) fn is_near_fence(line: &str) -> bool {
     let text = trim_all(line);
+    let count = text.chars().take(FENCE_CHARS_MAX + 1).count();
     let mut chars = text.chars();
-    let Some(first) = chars.next() else {
+    let Some(first) = chars.next().filter(|_| count <= FENCE_CHARS_MAX) else {
         return false;
     };
     if is_dash(first) {
-        let count = text.chars().count();
-        return chars.all(is_dash) && count <= 12 && (count > 1 || first != '-');
+        return chars.all(is_dash) && (count > 1 || first != '-');
     }
     let same = chars.all(|c| c == first);
     match first {
-        '+' | '=' | '*' | '_' | '~' | '`' | ';' => same && (2..=12).contains(&text.len()),
+        '+' | '=' | '*' | '_' | '~' | '`' | ';' => same && count > 1,
         _ => false,
     }
 }
@@ -195,7 +200,7 @@ fn starts_with_keys(first: &str, rest: &str) -> bool {
 
 /// The key of a line `key: value` or `key = value`, and its separator.
 pub(super) fn key_of(line: &str) -> Option<(&str, char)> {
-    let at = line.find([':', '='])?;
+    let at = line.get(..floor_char_boundary(line, KEY_BYTES_MAX))?.find([':', '='])?;
     let (key, value) = line.split_at_checked(at)?;
     let separator = value.chars().next()?;
     let after = value.get(1..)?;

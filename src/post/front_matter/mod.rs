@@ -13,6 +13,7 @@
 mod check;
 mod json;
 mod meant;
+mod problems;
 mod split;
 mod toml;
 mod yaml;
@@ -20,6 +21,7 @@ mod yaml;
 use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
+use problems::Problems;
 use split::{Block, Head};
 
 /// Largest front matter block, in bytes.
@@ -134,14 +136,14 @@ pub fn read(source: &str) -> Reading {
         Head::Object => return json::read_at_head(source),
         Head::Fenced(block) => block,
     };
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     let mut entries = match format {
         Format::Yaml => yaml::read(source, text, &mut problems),
         Format::Toml => toml::read(source, text, &mut problems),
         Format::Json => json::read(source, text, &mut problems),
     };
-    check::finish(source, &mut entries, &mut problems);
-    Reading::Block { format, entries, body_start, problems }
+    check::check(source, &mut entries, &mut problems);
+    Reading::Block { format, entries, body_start, problems: problems.finish() }
 }
 
 /// A key as it is matched: in lower case, and without `_`, `-` and blanks between its words. One at

@@ -159,7 +159,8 @@ pub(super) fn too_big(at: Range<usize>, bytes: usize) -> Diagnostic {
 }
 
 fn unclosed(source: &str, first: &Line<'_>, mark: &str, start: usize) -> Diagnostic {
-    let near = lines(source, start).find(|line| meant::is_near_fence(line.text));
+    let mut block = lines(source, start).take_while(|line| !line.text.trim().is_empty());
+    let near = block.find(|line| meant::is_near_fence(line.text));
     let help = match near {
         Some(line) => format!(
             "line {} is `{}`, which does not close it; write `{mark}` there",

@@ -7,30 +7,30 @@ use std::ops::Range;
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 
-use super::split::{Line, line_number, lines};
+use super::problems::{PROBLEMS_MAX, Problems};
+use super::split::{Line, lines};
 use super::{Entry, Kind, Node, Scalar, Value, check, meant};
 use crate::diagnostic::Diagnostic;
 
 /// Reads the text at `range`.
-pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
+pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Problems) -> Vec<Entry> {
     let text = source.get(range.clone()).unwrap_or("");
     let (table, errors) = DeTable::parse_recoverable(text);
     let reader = Reader { source, text, offset: range.start };
     let mut entries = reader.map(table.get_ref());
-    let mut told: Vec<usize> = Vec::new();
+    let mut told: Vec<Range<usize>> = Vec::new();
     for error in &errors {
         // After the first error of a line the others are its consequences.
         let at = reader.place(error).start;
-        let line = line_number(text, at);
-        if told.contains(&line) {
+        if told.iter().any(|line| line.start <= at && at <= line.end) {
             continue;
         }
-        told.push(line);
-        problems.push(reader.problem(error, table.get_ref()));
+        told.push(reader.line_of(at).span);
+        problems.tell(|| reader.problem(error, table.get_ref()));
         if error.message() != DUPLICATE {
             discard_at(&mut entries, range.start + at);
         }
-        if told.len() >= check::PROBLEMS_MAX {
+        if told.len() >= PROBLEMS_MAX {
             break;
         }
     }
@@ -150,29 +150,37 @@ impl Reader<'_> {
     /// the last of two table headers, so those are looked for in the text.
     fn first_of(&self, again: &Range<usize>, table: &DeTable<'_>) -> Option<usize> {
         let key = self.text.get(again.clone())?;
-        let heads_line =
-            |at: usize| self.text.get(self.line_of(at).span.start..at).map(|head| head.trim().to_owned());
-        let place = heads_line(again.start)?;
+        let firsts = Firsts::of(self.text);
+        let own_line = firsts.heads_line(again.start);
         let mut found = None;
         visit_keys(table, &mut |span: Range<usize>| {
             let same = span.start < again.start && self.text.get(span.clone()) == Some(key);
-            if same && heads_line(span.start).is_some_and(|head| head.is_empty() == place.is_empty()) {
+            if same && firsts.heads_line(span.start) == own_line {
                 found = found.max(Some(span.start));
             }
         });
         found.or_else(|| {
-            lines(self.text.get(..again.start)?, 0)
-                .filter(|line| {
-                    let text = line.text.trim_start().trim_start_matches('[').trim_start();
-                    text.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with([']', '=', '.']))
-                        || (!place.is_empty()
-                            && text
-                                .strip_prefix(place.trim_start_matches('['))
-                                .is_some_and(|rest| rest.starts_with(key)))
-                })
-                .last()
-                .map(|line| line.span.start)
+            let header = |line: &Line<'_>| {
+                let text = line.text.trim_start().trim_start_matches('[').trim_start();
+                text.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with([']', '=', '.']))
+            };
+            let before = self.text.get(..again.start)?;
+            lines(before, 0).filter(header).last().map(|line| line.span.start)
         })
+    }
+}
+
+/// The first byte of each line that is no blank, in order.
+struct Firsts(Vec<usize>);
+
+impl Firsts {
+    fn of(text: &str) -> Self {
+        let blanks = |line: &str| line.len() - line.trim_start().len();
+        Firsts(lines(text, 0).map(|line| line.span.start + blanks(line.text)).collect())
+    }
+
+    fn heads_line(&self, at: usize) -> bool {
+        self.0.binary_search(&at).is_ok()
     }
 }
 

@@ -6,9 +6,9 @@ mod json;
 mod toml;
 mod yaml;
 
+use super::problems::PROBLEMS_MAX;
 use super::{
-    Diagnostic, Entry, FRONT_MATTER_BYTES_MAX, Kind, Node, Range, Reading, Scalar, Value, check, fold_key,
-    read,
+    Diagnostic, Entry, FRONT_MATTER_BYTES_MAX, Kind, Node, Range, Reading, Scalar, Value, fold_key, read,
 };
 use proptest::prelude::*;
 

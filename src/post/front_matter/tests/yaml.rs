@@ -312,7 +312,7 @@ fn one_error_hides_no_other() {
 fn the_number_of_problems_is_bounded() {
     let twice: String = (0..400).map(|_| "k: 1\n").collect();
     let told = problems(&yaml_file(twice.trim_end()));
-    assert_eq!(told.len(), check::PROBLEMS_MAX + 1);
+    assert_eq!(told.len(), PROBLEMS_MAX + 1);
     assert_eq!(told.last().unwrap().code, "too-many-problems");
     let syntax = (0..400).map(|line| format!("k{line}: a: b\n")).collect::<Vec<_>>().concat();
     assert!(problems(&yaml_file(syntax.trim_end())).len() < 20);

@@ -10,9 +10,13 @@ use std::ops::Range;
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span};
 
 use super::super::NESTING_LEVELS_MAX;
+use super::super::problems::Problems;
 use super::schema::Tag;
 use super::{ALIAS_NODES_MAX, ALIAS_TEXT_BYTES_MAX, ALIASES_MAX};
 use crate::diagnostic::{Diagnostic, nearest};
+
+/// Longest name of an anchor or tag that is shown or compared, in bytes.
+const NAME_BYTES_MAX: usize = 64;
 
 /// Index of a node in the arena.
 pub(super) type Id = usize;
@@ -61,7 +65,7 @@ impl Weight {
 pub(super) struct Arena<'t> {
     pub(super) nodes: Vec<Raw<'t>>,
     pub(super) root: Option<Id>,
-    pub(super) problems: Vec<Diagnostic>,
+    pub(super) problems: Problems,
     pub(super) error: Option<ScanError>,
 }
 
@@ -170,16 +174,13 @@ impl<'t> Composer<'t> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(at.end),
             Event::Alias(anchor) => self.alias(anchor, at),
-            Event::UnresolvedAlias(name) => {
-                let help = match nearest(&name, self.anchor_names.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean *{near}? Quote the value if it is text"),
-                    None => "quote the value if it is text, or define it before with &".to_owned(),
-                };
-                self.broken(
-                    Diagnostic::error("unknown-anchor", format!("unknown anchor {name}")).at(at).help(help),
-                );
+            Event::UnresolvedAlias(name) => self.unknown_anchor(&name, at),
+            // Only for a suggestion: a few short names are enough.
+            Event::Anchor(_, name)
+                if self.anchor_names.len() < ALIASES_MAX && name.len() <= NAME_BYTES_MAX =>
+            {
+                self.anchor_names.push(name.into_owned());
             }
-            Event::Anchor(_, name) => self.anchor_names.push(name.into_owned()),
             _ => {}
         }
     }
@@ -244,17 +245,16 @@ impl<'t> Composer<'t> {
 
     fn alias(&mut self, anchor: usize, at: Range<usize>) {
         let Some(target) = self.anchors.get(&anchor).copied() else {
-            self.broken(
-                Diagnostic::error("unknown-anchor", "unknown anchor").at(at).help("define it before with &"),
-            );
+            self.unknown_anchor("", at);
             return;
         };
         if self.open.iter().any(|open| open.id == target) {
-            self.broken(
+            self.arena.problems.tell(|| {
                 Diagnostic::error("anchor-in-itself", "an alias inside the value that it refers to")
-                    .at(at)
-                    .help("write the value out; a value cannot hold itself"),
-            );
+                    .at(at.clone())
+                    .help("write the value out; a value cannot hold itself")
+            });
+            self.broken(at);
             return;
         }
         let weight = self.arena.nodes.get(target).map_or(Weight::default(), |raw| raw.weight);
@@ -264,16 +264,33 @@ impl<'t> Composer<'t> {
         if self.is_within_budget() {
             let id = self.push(Raw { span: at, value: RawValue::Alias(target), weight });
             self.attach(id);
-        } else if was_within {
+            return;
+        }
+        if was_within {
             let message = format!(
                 "too many aliases: at most {ALIASES_MAX}, which stand for at most {ALIAS_NODES_MAX} values and \
                  {ALIAS_TEXT_BYTES_MAX} bytes of text"
             );
-            self.broken(Diagnostic::error("too-many-aliases", message).at(at).help("write the values out"));
-        } else {
-            let id = self.push(Raw { span: at, value: RawValue::Broken, weight: Weight::default() });
-            self.attach(id);
+            self.arena.problems.tell(|| {
+                Diagnostic::error("too-many-aliases", message).at(at.clone()).help("write the values out")
+            });
         }
+        self.broken(at);
+    }
+
+    fn unknown_anchor(&mut self, name: &str, at: Range<usize>) {
+        let names = &self.anchor_names;
+        self.arena.problems.tell(|| {
+            let known = names.iter().map(String::as_str);
+            let near = if name.len() <= NAME_BYTES_MAX { nearest(name, known) } else { None };
+            let help = match near {
+                Some(near) => format!("did you mean *{near}? Quote the value if it is text"),
+                None => "quote the value if it is text, or define it before with &".to_owned(),
+            };
+            let shown: String = name.chars().take(NAME_BYTES_MAX).collect();
+            Diagnostic::error("unknown-anchor", format!("unknown anchor {shown}")).at(at.clone()).help(help)
+        });
+        self.broken(at);
     }
 
     fn is_within_budget(&self) -> bool {
@@ -282,44 +299,37 @@ impl<'t> Composer<'t> {
             && self.alias_weight.text_bytes <= ALIAS_TEXT_BYTES_MAX
     }
 
-    /// Tells a problem and puts a null where the value would be.
-    fn broken(&mut self, problem: Diagnostic) {
-        let span = problem.span.clone().unwrap_or(self.offset..self.offset);
-        self.arena.problems.push(problem);
-        let id = self.push(Raw { span, value: RawValue::Broken, weight: Weight { nodes: 1, text_bytes: 0 } });
+    /// Puts a null where a value with an error would be.
+    fn broken(&mut self, span: Range<usize>) {
+        let weight = Weight { nodes: 1, text_bytes: 0 };
+        let id = self.push(Raw { span, value: RawValue::Broken, weight });
         self.attach(id);
     }
 
     fn tag(&mut self, full: &str, at: Range<usize>) -> Option<Tag> {
         let tag = Tag::parse(full);
         if tag.is_none() {
-            let shown = full.replacen("tag:yaml.org,2002:", "!!", 1);
-            self.arena.problems.push(
+            self.arena.problems.tell(|| {
+                let shown: String =
+                    full.replacen("tag:yaml.org,2002:", "!!", 1).chars().take(NAME_BYTES_MAX).collect();
                 Diagnostic::error("unknown-tag", format!("the tag {shown} is not supported"))
                     .at(at)
-                    .help("remove the tag, or quote the value if it is text"),
-            );
+                    .help("remove the tag, or quote the value if it is text")
+            });
         }
         tag
     }
 
     fn wrong_tag(&mut self, tag: Tag, at: Range<usize>) {
-        let name = format!("{tag:?}").to_lowercase();
-        self.arena.problems.push(
-            Diagnostic::error("wrong-tag", format!("the value is no !!{name}")).at(at).help("remove the tag"),
-        );
+        self.arena.problems.tell(|| tag.mismatch(at));
     }
 
     fn second_document(&mut self, span: &Span) {
         let at = self.range(span);
-        self.arena.problems.push(
-            Diagnostic::error(
-                "yaml-syntax",
-                "a second YAML document begins here; front matter is one document",
-            )
-            .at(at)
-            .help("write the closing `---` alone on its line"),
-        );
+        let message = "a second YAML document begins here; front matter is one document";
+        self.arena.problems.tell(|| {
+            Diagnostic::error("yaml-syntax", message).at(at).help("write the closing `---` alone on its line")
+        });
     }
 
     fn push(&mut self, raw: Raw<'t>) -> Id {

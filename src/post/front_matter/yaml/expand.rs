@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::super::problems::Problems;
 use super::super::{Entry, Kind, NESTING_LEVELS_MAX, Node, Scalar, Value, check, fold_key};
 use super::compose::{Arena, Id, Raw, RawValue};
 use super::schema;
@@ -14,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 const MERGE: &str = "<<";
 
 /// Makes the tree of a block.
-pub(super) fn expand(arena: &Arena<'_>, source: &str, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
+pub(super) fn expand(arena: &Arena<'_>, source: &str, problems: &mut Problems) -> Vec<Entry> {
     let Some(root) = arena.root.and_then(|root| arena.get(root)) else {
         return Vec::new();
     };
@@ -31,10 +32,10 @@ pub(super) fn expand(arena: &Arena<'_>, source: &str, problems: &mut Vec<Diagnos
         RawValue::List(_) => "a list",
     };
     // After a syntax error the root is what was left, and tells nothing.
-    if problems.iter().any(|problem| problem.code == "yaml-syntax") {
+    if problems.has("yaml-syntax") {
         return Vec::new();
     }
-    problems.push(check::not_a_map(root.span.clone(), found));
+    problems.tell(|| check::not_a_map(root.span.clone(), found));
     Vec::new()
 }
 
@@ -45,7 +46,7 @@ fn is_toml(line: &str) -> bool {
 struct Expander<'a, 't> {
     arena: &'a Arena<'t>,
     source: &'a str,
-    problems: &'a mut Vec<Diagnostic>,
+    problems: &'a mut Problems,
 }
 
 impl<'a, 't> Expander<'a, 't> {
@@ -69,8 +70,11 @@ impl<'a, 't> Expander<'a, 't> {
         }
         if let [_, second, ..] = merge_keys.as_slice() {
             let first = merge_keys.first().map(|(_, span, _)| span.start);
-            let problem = check::duplicate(self.source, MERGE, MERGE, first, second.1.clone());
-            self.problems.push(problem.help("merge several maps as a list: `<<: [*one, *two]`"));
+            let (source, at) = (self.source, second.1.clone());
+            self.problems.tell(|| {
+                check::duplicate(source, MERGE, MERGE, first, at)
+                    .help("merge several maps as a list: `<<: [*one, *two]`")
+            });
         }
         if let Some((place, span, value)) = merge_keys.into_iter().next() {
             let merged = self.merged(value, &span, &entries, levels);
@@ -86,11 +90,11 @@ impl<'a, 't> Expander<'a, 't> {
             RawValue::Scalar { text, .. } => Some(Key::Text(text.to_string())),
             RawValue::Broken => None,
             _ => {
-                self.problems.push(
+                self.problems.tell(|| {
                     Diagnostic::error("complex-key", "a list or map as a key")
                         .at(raw.span.clone())
-                        .help("a value that begins with { or [ must be quoted if it is text"),
-                );
+                        .help("a value that begins with { or [ must be quoted if it is text")
+                });
                 None
             }
         }
@@ -139,7 +143,7 @@ impl<'a, 't> Expander<'a, 't> {
         let value = match &followed.value {
             RawValue::Scalar { text, plain, tag } => self.scalar(text, *plain, *tag, &span),
             RawValue::List(_) | RawValue::Map(_) if levels > NESTING_LEVELS_MAX => {
-                self.problems.push(check::too_deep(span.clone()));
+                self.problems.tell(|| check::too_deep(span.clone()));
                 return null(span);
             }
             RawValue::List(items) => {
@@ -156,12 +160,7 @@ impl<'a, 't> Expander<'a, 't> {
             None if plain => schema::resolve(text),
             None => Kind::Text,
             Some(tag) => tag.kind_of(text).unwrap_or_else(|| {
-                let name = format!("{tag:?}").to_lowercase();
-                self.problems.push(
-                    Diagnostic::error("wrong-tag", format!("the value is no !!{name}"))
-                        .at(at.clone())
-                        .help("remove the tag"),
-                );
+                self.problems.tell(|| tag.mismatch(at.clone()));
                 Kind::Text
             }),
         };
@@ -181,11 +180,11 @@ impl<'a, 't> Expander<'a, 't> {
     }
 
     fn not_a_merge(&mut self, at: &Range<usize>) {
-        self.problems.push(
+        self.problems.tell(|| {
             Diagnostic::error("merge-not-a-map", "<< merges a map or a list of maps, and this is neither")
                 .at(at.clone())
-                .help("refer to a map, as in `<<: *defaults`"),
-        );
+                .help("refer to a map, as in `<<: *defaults`")
+        });
     }
 }
 

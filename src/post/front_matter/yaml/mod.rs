@@ -17,8 +17,8 @@ use std::ops::Range;
 
 use super::Entry;
 use super::meant::key_of;
+use super::problems::Problems;
 use super::split::lines;
-use crate::diagnostic::Diagnostic;
 
 /// Most syntax errors that are told of one block.
 const SYNTAX_ERRORS_MAX: usize = 8;
@@ -30,7 +30,7 @@ const ALIAS_NODES_MAX: usize = 10_000;
 const ALIAS_TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 /// Reads the text at `range` of `source`.
-pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnostic>) -> Vec<Entry> {
+pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Problems) -> Vec<Entry> {
     let mut text = Cow::Borrowed(source.get(range.clone()).unwrap_or(""));
     let mut syntax_errors = 0;
     loop {
@@ -38,11 +38,11 @@ pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Vec<Diagnos
         let fault = arena.error.take().map(|error| syntax::explain(&text, &error));
         let again = fault.as_ref().and_then(|fault| {
             syntax_errors += 1;
-            problems.push(fault.diagnostic(range.start));
+            problems.tell(|| fault.diagnostic(range.start));
             fault.lines.clone().filter(|_| syntax_errors < SYNTAX_ERRORS_MAX)
         });
         let Some(faulty) = again else {
-            problems.append(&mut arena.problems);
+            problems.append(std::mem::take(&mut arena.problems));
             return expand::expand(&arena, source, problems);
         };
         text = Cow::Owned(blanked(&text, faulty));

@@ -1,7 +1,10 @@
 //! YAML 1.2 core schema: what a scalar without quotes is (<https://yaml.org/spec/1.2.2/#103-core-schema>).
 //! `no`, `off`, `y`, `12:30` and `2024-01-02` are text in it.
 
+use std::ops::Range;
+
 use super::super::Kind;
+use crate::diagnostic::Diagnostic;
 
 /// The tags of YAML's own that are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,12 @@ impl Tag {
             "timestamp" => Tag::Timestamp,
             _ => return None,
         })
+    }
+
+    /// The error for a value that is not what its tag says.
+    pub(super) fn mismatch(self, at: Range<usize>) -> Diagnostic {
+        let name = format!("{self:?}").to_lowercase();
+        Diagnostic::error("wrong-tag", format!("the value is no !!{name}")).at(at).help("remove the tag")
     }
 
     /// The kind of a scalar with this tag; `None` where its text is not of that kind.
