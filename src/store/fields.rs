@@ -54,6 +54,12 @@ fn split(path: &str) -> Result<(&str, Option<&str>), Refusal> {
     }
 }
 
+/// Refuses paths that [`changed`] would refuse, for stores that leave the change to an engine.
+pub(crate) fn refuse_paths(set: &Document, unset: &[String]) -> Result<(), Refusal> {
+    refuse_overlap(set, unset)?;
+    set.keys().chain(unset).try_for_each(|path| split(path).map(|_| ()))
+}
+
 fn set_below(parent: &mut Document, field: &str, rest: &str, value: &Bson) -> Result<(), Refusal> {
     if !parent.contains_key(field) {
         parent.insert(field, Document::new());

@@ -1,0 +1,117 @@
+//! The collections beside the posts: rows with a string `_id` and an integer `version`.
+
+use bson::{Bson, Document, doc};
+
+use super::super::{Class, Fault, Inserted, fields};
+use super::command::Shape;
+use super::connection::{Call, Connection};
+use super::read::Reads;
+use super::reply::Reader;
+
+/// Ids in one `delete`.
+const IDS_MAX: usize = 1_000;
+
+/// Writes and reads of one side collection.
+pub struct Rows<'a> {
+    /// The way to the engine.
+    pub connection: &'a Connection,
+    /// The side collection.
+    pub collection: &'a str,
+}
+
+impl Rows<'_> {
+    /// Rows whose top-level fields equal those of `filter`, in order of `_id`.
+    pub async fn find(&self, filter: &Document) -> Result<Vec<Document>, Fault> {
+        let mut equal = Document::new();
+        for (key, value) in filter {
+            if key.is_empty() || key.starts_with('$') || key.contains(['.', '\0']) {
+                return Err(refused(format!("`{key}` is no name of a field")));
+            }
+            // A document as a filter's value could be taken for operators.
+            let value = match value {
+                Bson::Document(_) | Bson::RegularExpression(_) => Bson::from(doc! { "$eq": value.clone() }),
+                other => other.clone(),
+            };
+            equal.insert(key, value);
+        }
+        let reads = Reads { connection: self.connection, collection: self.collection };
+        reads.find(equal, None, Some(doc! { "_id": 1 }), |document| document).await
+    }
+
+    /// Inserts a row.
+    pub async fn insert(&self, row: &Document) -> Result<Inserted, Fault> {
+        let mut command =
+            doc! { "insert": self.collection, "documents": [self.checked(row)?], "ordered": true };
+        let n = match self.send(&mut command, 1).await {
+            Ok(n) => n,
+            Err(fault) if fault.class == Class::Conflict => return Ok(Inserted::Existed),
+            Err(fault) => return Err(fault),
+        };
+        match n {
+            1 => Ok(Inserted::New),
+            n => Err(Fault::new(Class::Unknown, format!("a row was sent and the engine counts {n}"))),
+        }
+    }
+
+    /// Replaces the row `_id` of `row` if its version is `expected`.
+    pub async fn replace(&self, expected: i64, row: &Document) -> Result<bool, Fault> {
+        let row = self.checked(row)?.clone();
+        let id = row.get("_id").cloned().unwrap_or(Bson::Null);
+        let update =
+            doc! { "q": { "_id": id, "version": expected }, "u": row, "upsert": false, "multi": false };
+        let mut command = doc! { "update": self.collection, "updates": [update], "ordered": true };
+        Ok(self.send(&mut command, 1).await? == 1)
+    }
+
+    /// Deletes rows by `_id`; missing ones are no error.
+    pub async fn delete(&self, ids: &[String]) -> Result<(), Fault> {
+        for chunk in ids.chunks(IDS_MAX) {
+            let chunk: Vec<Bson> = chunk.iter().map(|id| Bson::from(id.as_str())).collect();
+            let delete = doc! { "q": { "_id": { "$in": chunk } }, "limit": 0 };
+            let mut command = doc! { "delete": self.collection, "deletes": [delete], "ordered": true };
+            // `n` counts rows, not statements.
+            self.send(&mut command, u32::MAX as usize).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends a command of one statement and returns `n`.
+    async fn send(&self, command: &mut Document, counted_max: usize) -> Result<u64, Fault> {
+        let known = self.connection.ready().await?;
+        let profile = known.detected.profile;
+        let shape = Shape {
+            collection: self.collection,
+            facts: profile.facts(),
+            majority_timeout: self.connection.majority_timeout(),
+        };
+        shape.add_write_concern(command);
+        let reply = self.connection.run(command.clone(), Call::write(1)).await?;
+        let reader = Reader { profile, redactor: self.connection.redactor() };
+        let totals = reader.totals(&reply, counted_max);
+        if let Some((_, fault)) = totals.errors.into_iter().next() {
+            return Err(fault);
+        }
+        if let Some(fault) = totals.not_durable {
+            return Err(fault);
+        }
+        match totals.n {
+            Some(n) if !totals.nonsense => Ok(n),
+            _ => Err(Fault::new(Class::Unknown, "the reply to a write makes no sense")),
+        }
+    }
+
+    fn checked<'r>(&self, row: &'r Document) -> Result<&'r Document, Fault> {
+        if !row.get_str("_id").is_ok_and(|id| !id.is_empty())
+            || super::super::document::integer(row.get("version")).is_none()
+        {
+            return Err(refused("a row has a string `_id` and an integer `version`"));
+        }
+        let levels_max = self.connection.profile().facts().nesting_levels_max;
+        fields::refuse_shape(row, levels_max).map_err(refused)?;
+        Ok(row)
+    }
+}
+
+fn refused(message: impl Into<String>) -> Fault {
+    Fault::new(Class::Permanent, message)
+}
