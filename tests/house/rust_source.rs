@@ -192,8 +192,10 @@ fn use_tree(tokens: &[Token], mut at: usize, prefix: &[String], named: &mut Vec<
             "{" => {
                 at += 1;
                 while tokens.get(at).is_some_and(|token| token.text != "}") {
+                    let before = at;
                     at = use_tree(tokens, at, &parts, named);
-                    if tokens.get(at).is_some_and(|token| token.text == ",") {
+                    // What is no `use` after all (a macro's own syntax) must not be read for ever.
+                    if at == before || tokens.get(at).is_some_and(|token| token.text == ",") {
                         at += 1;
                     }
                 }
