@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 mod flags;
 mod verbs;
@@ -21,6 +21,7 @@ pub use verbs::{
 };
 
 use crate::error::Exit;
+pub use crate::report::format::{ColorWhen, Format, LogFormat};
 
 /// Exit codes, shown at the end of the long help.
 const AFTER_HELP: &str = "\
@@ -70,63 +71,6 @@ pub struct Global {
     /// No progress bar, on a terminal either.
     #[arg(long, global = true, help_heading = "Output")]
     pub no_progress: bool,
-}
-
-/// How results are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, ValueEnum)]
-pub enum Format {
-    /// For a person.
-    #[default]
-    Human,
-    /// One JSON object.
-    Json,
-    /// Events, one JSON object a line, as they happen.
-    Ndjson,
-    /// Annotations of GitHub Actions.
-    Github,
-    /// SARIF 2.1.0, for code scanning.
-    Sarif,
-    /// A summary for a pull request.
-    Markdown,
-    /// A page by itself.
-    Html,
-}
-
-impl Format {
-    /// The spelling on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Format::Human => "human",
-            Format::Json => "json",
-            Format::Ndjson => "ndjson",
-            Format::Github => "github",
-            Format::Sarif => "sarif",
-            Format::Markdown => "markdown",
-            Format::Html => "html",
-        }
-    }
-}
-
-/// How log lines are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum LogFormat {
-    /// For a person.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
-/// When output is coloured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum ColorWhen {
-    /// On a terminal, unless the environment says otherwise.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// What to do.

@@ -9,6 +9,7 @@
 )]
 
 pub mod event;
+pub mod format;
 pub mod github;
 pub mod human;
 pub mod json;
@@ -23,9 +24,9 @@ mod tests;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::cli::Format;
 use crate::diagnostic::Diagnostic;
 use event::{End, Event};
+use format::Format;
 use paint::Paint;
 
 /// A stream that is written to.

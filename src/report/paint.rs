@@ -1,11 +1,11 @@
 //! Colours: whether there are any, and which stands for what.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::cli::ColorWhen;
-use crate::config::Environment;
+use super::format::ColorWhen;
 
 /// Whether a stream is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,7 +38,7 @@ impl Paint {
 
     /// Decides for a stream: `--color` first; else `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR` and
     /// `TERM=dumb`; else whether it is a terminal.
-    pub fn choose(when: ColorWhen, is_terminal: bool, env: &Environment) -> Self {
+    pub fn choose(when: ColorWhen, is_terminal: bool, env: &BTreeMap<String, String>) -> Self {
         let set = |name: &str| env.get(name).is_some_and(|text| !text.is_empty());
         let is = |name: &str, value: &str| env.get(name).is_some_and(|text| text == value);
         let on = match when {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_flag_wins_then_the_environment_then_the_terminal() {
-        let env = |pairs: &[(&str, &str)]| -> Environment {
+        let env = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let on = |when, terminal, pairs: &[(&str, &str)]| Paint::choose(when, terminal, &env(pairs)).is_on();

@@ -7,10 +7,10 @@ use std::time::Duration;
 use bson::{Bson, doc};
 
 use super::event::{Checked, End, Event, FailedPost, RunReport};
+use super::format::Format;
 use super::paint::Paint;
 use super::{Output, Purpose, renderer};
 use crate::catalog::Skipped;
-use crate::cli::Format;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::change::{self, FieldChange};

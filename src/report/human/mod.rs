@@ -57,13 +57,12 @@ impl Human {
         self.tell(&format!("{label}: {}\n", plain(text)))
     }
 
-    fn wanted<'a>(&self, diagnostics: &'a [Diagnostic]) -> impl Iterator<Item = &'a Diagnostic> + use<'a> {
-        let quiet = self.output.quiet;
-        diagnostics.iter().filter(move |diagnostic| !quiet || diagnostic.is_error())
+    fn wants(&self, diagnostic: &Diagnostic) -> bool {
+        !self.output.quiet || diagnostic.is_error()
     }
 
     fn problem(&mut self, diagnostic: &Diagnostic) -> io::Result<()> {
-        if !self.told.fresh(diagnostic) || (self.output.quiet && !diagnostic.is_error()) {
+        if !self.told.fresh(diagnostic) || !self.wants(diagnostic) {
             return Ok(());
         }
         let text = snippet(diagnostic, &self.output.root, self.output.paint_err);
@@ -99,7 +98,7 @@ impl Human {
     fn check(&mut self, checked: &Checked<'_>) -> io::Result<()> {
         let paint = self.output.paint_out;
         let mut text = String::new();
-        for diagnostic in self.wanted(checked.diagnostics) {
+        for diagnostic in checked.diagnostics.iter().filter(|diagnostic| self.wants(diagnostic)) {
             text.push_str(&snippet(diagnostic, &self.output.root, paint));
             text.push('\n');
         }
