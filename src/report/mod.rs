@@ -88,13 +88,13 @@ pub fn renderer(format: Format, output: Output) -> Box<dyn Renderer> {
 
 /// The problems that were told, so that none is told twice.
 #[derive(Default)]
-pub(crate) struct Told(BTreeSet<(String, Option<u32>, Option<u32>, &'static str, String)>);
+pub(crate) struct Told(BTreeSet<String>);
 
 impl Told {
     /// Whether this one is new; it counts as told from now on.
     pub(crate) fn fresh(&mut self, diagnostic: &Diagnostic) -> bool {
         let Diagnostic { file, line, column, code, message, .. } = diagnostic;
-        self.0.insert((file.clone(), *line, *column, code, message.clone()))
+        self.0.insert(format!("{file}\0{line:?}\0{column:?}\0{code}\0{message}"))
     }
 }
 

@@ -46,7 +46,9 @@ impl Lines<'_> {
             out.push_str(&format!("{indent}{} {}\n", self.paint.style(HELP, "help:"), plain(line)));
         }
         if self.verbose > 0 {
-            changes.iter().for_each(|change| self.change(change, &indent, out));
+            for change in changes {
+                self.change(change, &indent, out);
+            }
         }
     }
 
