@@ -3,6 +3,7 @@
 //!
 //! Begin at [`parse`]: decode → split → front matter → fields → identity.
 
+mod assemble;
 pub mod date;
 pub mod decode;
 pub mod fields;
@@ -14,6 +15,8 @@ pub mod preset;
 pub mod render;
 pub mod slug;
 pub mod text;
+
+pub use assemble::parse;
 
 use std::collections::BTreeMap;
 
@@ -240,11 +243,4 @@ impl Parsed {
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
-}
-
-/// Reads one file. `in_drafts` tells that it lies in a `_drafts` folder. Never panics, whatever the
-/// bytes and the path are.
-pub fn parse(file: &str, in_drafts: bool, bytes: &[u8], rules: &Rules) -> Parsed {
-    let _ = (file, in_drafts, bytes, rules);
-    unimplemented!()
 }
