@@ -2,12 +2,13 @@
 //!
 //! Pure: no clock, no environment, no file.
 
+mod clash;
 pub mod links;
 
 use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
-use crate::post::{Parsed, Post, Rules, Skip};
+use crate::post::{Outcome, Parsed, Post, Rules, Skip};
 
 /// A skipped file with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +41,46 @@ impl Catalog {
     pub fn by_path(&self) -> BTreeMap<&str, usize> {
         self.posts.iter().enumerate().map(|(at, post)| (post.file.as_str(), at)).collect()
     }
+
+    /// Puts every list in the order of the path's bytes, and the problems of a file in that of their
+    /// places.
+    fn sort(&mut self) {
+        self.posts.sort_by(|a, b| a.file.cmp(&b.file));
+        self.held.sort_by(|(_, a), (_, b)| a.file.cmp(&b.file));
+        self.skipped.sort_by(|a, b| a.file.cmp(&b.file));
+        self.invalid.sort();
+        self.diagnostics.sort_by(|a, b| {
+            let place = |d: &Diagnostic| (d.line, d.column);
+            (&a.file, place(a), a.code, &a.message).cmp(&(&b.file, place(b), b.code, &b.message))
+        });
+    }
 }
 
-/// Folds the parsed files (and the files skipped by the walk) into a catalog.
+/// Folds the parsed files (and the files skipped by the walk) into a catalog. Two files that claim
+/// one `(slug, lang)` are errors for both, whatever the order they come in.
 pub fn fold(parsed: Vec<Parsed>, skipped: Vec<Skipped>, rules: &Rules) -> Catalog {
-    let _ = (parsed, skipped, rules);
-    unimplemented!()
+    let files = parsed.len() + skipped.len();
+    let clashes = clash::find(&parsed, rules);
+    let mut catalog = Catalog { skipped, files, ..Catalog::default() };
+    for file in parsed {
+        let Parsed { file, outcome, diagnostics, .. } = file;
+        let clash = clashes.get(&file);
+        let clashing = clash.is_some_and(|problems| problems.iter().any(Diagnostic::is_error));
+        catalog.diagnostics.extend(diagnostics);
+        catalog.diagnostics.extend(clash.into_iter().flatten().cloned());
+        match outcome {
+            _ if clashing => catalog.invalid.push(file),
+            Outcome::Invalid => catalog.invalid.push(file),
+            Outcome::Post(post) => catalog.posts.push(*post),
+            Outcome::Skipped(reason, held) => {
+                catalog.held.extend(held.map(|post| (reason, *post)));
+                catalog.skipped.push(Skipped { file, reason });
+            }
+        }
+    }
+    catalog.sort();
+    catalog
 }
+
+#[cfg(test)]
+mod tests;
