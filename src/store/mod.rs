@@ -217,7 +217,8 @@ pub struct Readiness {
 /// The port. Every method is one round of commands, never retried inside; each may be repeated.
 ///
 /// Rows of a side collection are documents with a string `_id` and an integer `version`. In `Runs`,
-/// `(source, operationId, attempt)` is unique.
+/// `(source, operationId, attempt)` is unique; what is missing counts as null, so that there is one
+/// row without an operation a source.
 #[async_trait]
 pub trait Store: Send + Sync {
     /// What it is.

@@ -10,7 +10,11 @@
     reason = "a test that meets something unforeseen fails"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod heads;
+mod mongo;
 mod races;
 mod rows;
 mod subject;
@@ -38,6 +42,7 @@ macro_rules! promises {
 promises! {
     memory: crate::subject::memory();
     sqlite: crate::subject::sqlite();
+    mongodb: crate::mongo::subject();
     => {
         writes:
             a_store_says_what_it_is,
@@ -80,7 +85,7 @@ promises! {
             rows_are_deleted_and_missing_ones_are_no_error,
             the_sides_are_apart,
             an_attempt_of_an_operation_has_one_row,
-            rows_without_an_operation_are_not_counted;
+            there_is_one_row_without_an_operation_a_source;
         races:
             of_creates_of_one_id_one_wins,
             of_creates_of_one_slug_one_wins,

@@ -115,11 +115,16 @@ pub async fn an_attempt_of_an_operation_has_one_row(subject: &dyn Subject) {
     }
 }
 
-pub async fn rows_without_an_operation_are_not_counted(subject: &dyn Subject) {
+pub async fn there_is_one_row_without_an_operation_a_source(subject: &dyn Subject) {
     let store = ready(subject).await;
-    for (id, source) in [("settings:main", "main"), ("settings:docs", "docs"), ("lock:main", "main")] {
-        let row = row(id, doc! { "source": source });
-        assert_eq!(store.row_insert(Side::Runs, &row).await.unwrap(), Inserted::New, "{id}");
+    for (id, fields, inserted) in [
+        ("settings:main", doc! { "source": "main" }, Inserted::New),
+        ("settings:docs", doc! { "source": "docs" }, Inserted::New),
+        ("settings", doc! {}, Inserted::New),
+        ("another:main", doc! { "source": "main" }, Inserted::Existed),
+        ("another", doc! {}, Inserted::Existed),
+    ] {
+        assert_eq!(store.row_insert(Side::Runs, &row(id, fields)).await.unwrap(), inserted, "{id}");
     }
-    assert_eq!(ids(&*store, Side::Runs, doc! { "source": "main" }).await, ["lock:main", "settings:main"]);
+    assert_eq!(ids(&*store, Side::Runs, doc! { "source": "main" }).await, ["settings:main"]);
 }

@@ -128,7 +128,7 @@ pub async fn a_document_of_a_mebibyte_goes_in(subject: &dyn Subject) {
 
 pub async fn a_document_that_is_too_big_is_refused_for_good(subject: &dyn Subject) {
     let store = ready(subject).await;
-    let body = "x".repeat(store.limits().document_bytes_max);
+    let body = "x".repeat(store.limits().document_bytes_max + (64 << 10));
     let fault = match store.write(&[create(post_with("1", "a", doc! { "body": body }))]).await {
         Ok(effects) => match effects.into_iter().next() {
             Some(Effect::Failed(fault)) => fault,

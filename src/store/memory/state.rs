@@ -209,15 +209,14 @@ impl Filter<'_> {
     }
 }
 
-/// Whether another row has the unique key of this one. Rows without an operation have none.
+/// Whether another row has the unique key of this one; what is missing is null, and null equals null.
 fn taken(side: Side, id: &str, row: &Document, rows: &BTreeMap<String, Document>) -> bool {
-    if side != Side::Runs || !row.contains_key("operationId") {
+    if side != Side::Runs {
         return false;
     }
     let null = Bson::Null;
     rows.iter().any(|(other, stored)| {
         other != id
-            && stored.contains_key("operationId")
             && ["source", "operationId", "attempt"]
                 .iter()
                 .all(|key| fields::equal(row.get(key).unwrap_or(&null), stored.get(key).unwrap_or(&null)))

@@ -212,7 +212,7 @@ CREATE TABLE IF NOT EXISTS "{table}" (
   doc          TEXT NOT NULL
 );
 CREATE UNIQUE INDEX IF NOT EXISTS "{operation}"
-  ON "{table}" (ifnull(source, ''), operation_id, ifnull(attempt, 0)) WHERE operation_id IS NOT NULL;
+  ON "{table}" (ifnull(source, ''), ifnull(operation_id, ''), ifnull(attempt, 0));
 "#
     )
 }
