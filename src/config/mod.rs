@@ -50,11 +50,15 @@ pub const PRESETS: [(&str, Preset); 7] = [
 ];
 
 /// Slug modes by name.
-pub const SLUG_MODES: [(&str, SlugMode); 4] = [
+pub const SLUG_MODES: [(&str, SlugMode); 8] = [
     ("keep", SlugMode::Keep),
     ("lower", SlugMode::Lower),
     ("ascii", SlugMode::Ascii),
     ("strict", SlugMode::Strict),
+    ("hugo", SlugMode::Hugo),
+    ("zola", SlugMode::Zola),
+    ("jekyll", SlugMode::Jekyll),
+    ("astro", SlugMode::Astro),
 ];
 
 /// What raw HTML becomes, by name.
@@ -253,12 +257,12 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         source: layers.text_or_none("source")?,
         engine: layers.text("engine", "auto")?,
         slug_pattern: read::slug_pattern(&layers, preset.value)?,
+        slug_mode: read::slug_mode(&layers, preset.value)?,
         preset,
         langs,
         default_lang,
         timezone,
         zone,
-        slug_mode: layers.word("slug_mode", SlugMode::default(), &SLUG_MODES)?,
         url_pattern: layers.parse("url_pattern", "/{lang}/{slug}".to_owned(), read::url_pattern)?,
         require_date: layers.flag("require_date", false)?,
         future: layers.word("future", Future::Store, &FUTURES)?,

@@ -3,14 +3,14 @@
 use super::layers::{Environment, Layers, Origin, Sourced};
 use super::{
     ATTEMPTS_MAX, BATCH_POSTS_MAX, FILE_BYTES_LIMIT_MAX, IN_FLIGHT_BATCHES_MAX, LimitSettings, Policy,
-    PruneLimit, RetrySettings, file, keys, value,
+    PruneLimit, RetrySettings, SLUG_MODES, file, keys, value,
 };
 use crate::cli::{Cli, Format, Verb};
 use crate::diagnostic::nearest;
 use crate::error::Failure;
 use crate::post::lang::Lang;
 use crate::post::preset::Preset;
-use crate::post::slug::SlugPattern;
+use crate::post::slug::{SlugMode, SlugPattern};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -114,12 +114,20 @@ pub(super) fn assets_store(layers: &Layers<'_>) -> Result<Sourced<Option<PathBuf
 
 pub(super) fn slug_pattern(layers: &Layers<'_>, preset: Preset) -> Result<Sourced<SlugPattern>, Failure> {
     let found = layers.parse("slug_pattern", SlugPattern::default(), SlugPattern::parse)?;
-    if found.is_default() && preset == Preset::Jekyll {
-        // Jekyll's addresses carry the day.
-        let pattern = SlugPattern::parse("{year}/{month}/{day}/{stem}").map_err(Failure::usage)?;
-        return Ok(Sourced { value: pattern, origin: Origin::Preset("jekyll") });
+    Ok(by_preset(found, preset, preset.slug_pattern()))
+}
+
+pub(super) fn slug_mode(layers: &Layers<'_>, preset: Preset) -> Result<Sourced<SlugMode>, Failure> {
+    let found = layers.word("slug_mode", SlugMode::default(), &SLUG_MODES)?;
+    Ok(by_preset(found, preset, preset.slug_mode()))
+}
+
+/// What a preset sets in the place of a default that is another.
+fn by_preset<T: PartialEq>(found: Sourced<T>, preset: Preset, value: T) -> Sourced<T> {
+    if found.is_default() && found.value != value {
+        return Sourced { value, origin: Origin::Preset(preset.as_str()) };
     }
-    Ok(found)
+    found
 }
 
 pub(super) fn timezone(layers: &Layers<'_>) -> Result<(Sourced<String>, jiff::tz::TimeZone), Failure> {

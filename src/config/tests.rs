@@ -114,6 +114,8 @@ fn jekyll_puts_the_day_into_slugs_unless_told_otherwise() {
     let settings = load_in(folder.path(), &["check"], &[]).unwrap();
     assert_eq!(settings.slug_pattern.value.as_str(), "{year}/{month}/{day}/{stem}");
     assert_eq!(settings.slug_pattern.origin, Origin::Preset("jekyll"));
+    assert_eq!(settings.slug_mode.value, SlugMode::Jekyll);
+    assert_eq!(settings.slug_mode.origin, Origin::Preset("jekyll"));
     let settings = load_in(folder.path(), &["check", "--slug-pattern", "{stem}"], &[]).unwrap();
     assert_eq!(settings.slug_pattern.value.as_str(), "{stem}");
 }
