@@ -21,6 +21,7 @@ const PATHS_SHOWN_MAX: usize = 5;
 struct Claim<'a> {
     file: &'a str,
     slug: &'a str,
+    place: Option<(u32, u32)>,
     lang: &'a Lang,
     published_at: Option<PublishedAt>,
     slug_from: &'a str,
@@ -33,7 +34,10 @@ pub fn find(parsed: &[Parsed], rules: &Rules) -> BTreeMap<String, Vec<Diagnostic
     claims.sort_by(|a, b| a.file.cmp(b.file));
     let mut found: BTreeMap<String, Vec<Diagnostic>> = BTreeMap::new();
     let mut tell = |claim: &Claim<'_>, problem: Diagnostic| {
-        found.entry(claim.file.to_owned()).or_default().push(problem.in_file(claim.file));
+        let mut problem = problem.in_file(claim.file);
+        problem.line = claim.place.map(|(line, _)| line);
+        problem.column = claim.place.map(|(_, column)| column);
+        found.entry(claim.file.to_owned()).or_default().push(problem);
     };
     let mut groups: BTreeMap<(&str, &str), Vec<Claim<'_>>> = BTreeMap::new();
     let mut looks: BTreeMap<(String, &str), Vec<Claim<'_>>> = BTreeMap::new();
@@ -68,6 +72,7 @@ fn claim(parsed: &Parsed) -> Option<Claim<'_>> {
     Some(Claim {
         file: &parsed.file,
         slug: facts.slug.as_ref()?.as_str(),
+        place: facts.slug_place,
         lang: facts.lang.as_ref()?,
         published_at: facts.published_at,
         slug_from: facts.from.slug.as_deref().unwrap_or(""),

@@ -222,6 +222,9 @@ pub struct Parsed {
 pub struct Facts {
     /// The slug.
     pub slug: Option<Slug>,
+    /// Line and column from 1 of the key's value that gave the slug, where one did: what a clash of
+    /// slugs points at.
+    pub slug_place: Option<(u32, u32)>,
     /// The language.
     pub lang: Option<Lang>,
     /// The instant.

@@ -15,6 +15,8 @@ use crate::post::{From, Rules};
 pub struct Decision {
     /// The slug.
     pub slug: Option<Slug>,
+    /// Bytes of the value that gave it, where it stands in the front matter.
+    pub slug_span: Option<Range<usize>>,
     /// The language.
     pub lang: Option<Lang>,
     /// The instant.
@@ -240,6 +242,7 @@ impl Decider<'_> {
         match result {
             Ok(slug) => {
                 self.decision.slug = Some(slug);
+                self.decision.slug_span = span;
                 self.decision.from.slug = Some(from);
             }
             Err((message, help)) => {

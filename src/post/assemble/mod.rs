@@ -161,6 +161,7 @@ impl Source<'_> {
         facts: &mut Facts,
     ) {
         facts.slug.clone_from(&decision.slug);
+        facts.slug_place = decision.slug_span.as_ref().map(|span| self.place(span.start));
         facts.lang.clone_from(&decision.lang);
         facts.published_at = decision.published_at;
         facts.from = decision.from.clone();
@@ -172,6 +173,15 @@ impl Source<'_> {
             facts.meta.title =
                 title::first_heading(body).or_else(|| decision.slug.as_ref().map(ToString::to_string));
         }
+    }
+
+    /// Line and column of a byte, from 1.
+    fn place(&self, at: usize) -> (u32, u32) {
+        let before = self.text.get(..at).unwrap_or("");
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        let column = before.get(line_start..).unwrap_or("").chars().count() + 1;
+        (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
     }
 
     /// The post, if all parts of its identity are there.

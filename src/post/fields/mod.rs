@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::post::date::Instant;
-use crate::post::front_matter::Entry;
+use crate::post::front_matter::{Entry, Value};
 use crate::post::{Meta, Rules};
 
 use gather::{Candidate, Gathered};
@@ -125,7 +125,16 @@ impl Reader<'_> {
 
     fn typed(&self, candidate: &Candidate<'_>, problems: &mut Vec<Diagnostic>) -> Result<Option<Typed>, ()> {
         let shape = candidate.place.spec.shape;
-        values::read(candidate.node, shape, &candidate.written, &self.rules.timezone, problems)
+        let before = problems.len();
+        let result = values::read(candidate.node, shape, &candidate.written, &self.rules.timezone, problems);
+        // A list or map in block style begins on a line of its own; its key is what a person looks for.
+        for problem in problems.iter_mut().skip(before) {
+            let whole = problem.span.as_ref() == Some(&candidate.node.span);
+            if whole && !matches!(candidate.node.value, Value::Scalar(_)) {
+                problem.span = Some(candidate.key_span.clone());
+            }
+        }
+        result
     }
 
     /// The first name that has a value wins; the others are compared with it.
