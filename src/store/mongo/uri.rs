@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use mongodb::options::{
     AuthMechanism, ClientOptions, ConnectionString, HostInfo, ReadPreference, SelectionCriteria,
     ServerAddress,
@@ -72,12 +73,21 @@ impl Location {
         }
         refuse_unescaped(rest)?;
         check_options(rest)?;
-        let connection = ConnectionString::parse(format!("{scheme}://{rest}")).map_err(|error| {
+        let unreadable = |error: mongodb::error::Error| {
             let text = redactor.text(&error.kind.to_string());
             let text = text.strip_prefix("An invalid argument was provided: ").unwrap_or(&text).to_owned();
             refused(format!("the store's URI cannot be read: {text}"))
                 .help("is a character in user or password not percent-encoded?")
-        })?;
+        };
+        let connection = ConnectionString::parse(format!("{scheme}://{rest}")).map_err(unreadable)?;
+        if matches!(connection.host_info, HostInfo::HostIdentifiers(_)) {
+            // Options that exclude each other are found here; without SRV nothing is waited for.
+            ClientOptions::parse(connection.clone())
+                .into_future()
+                .now_or_never()
+                .transpose()
+                .map_err(unreadable)?;
+        }
         if connection.write_concern.as_ref().and_then(|concern| concern.w.as_ref())
             == Some(&mongodb::options::Acknowledgment::Nodes(0))
         {

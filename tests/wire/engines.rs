@@ -1,0 +1,148 @@
+//! Which engine it is, what that changes, and the flag that beats it.
+
+use bson::{Document, doc};
+use idempost::store::mongo::profile::Profile;
+use idempost::store::mongo::{MongoOptions, MongoStore};
+use idempost::store::{Class, Effect, Store};
+
+use crate::scripted::{Answer, Scripted, error};
+use crate::{create, open, options};
+
+async fn engine(change: Document, without: &[&str], build: Document) -> (String, String) {
+    let server = Scripted::mongodb();
+    server.greet_without(without);
+    server.greet_with(change);
+    server.build_info(build);
+    let store = open(&server.uri("directConnection=true"));
+    store.connect().await.unwrap();
+    let (detected, _) = store.detected().unwrap();
+    (store.target().engine, detected.reason)
+}
+
+const SET: [&str; 5] = ["setName", "hosts", "me", "primary", "setVersion"];
+
+#[tokio::test]
+async fn engines_are_told_apart_by_what_they_answer() {
+    let mongod = doc! { "version": "8.0.4", "ok": 1.0 };
+    let standalone = doc! { "version": "8.0.4", "storageEngines": ["wiredTiger"], "ok": 1.0 };
+    for (change, without, build, expected) in [
+        (doc! {}, &[][..], mongod.clone(), "mongodb"),
+        (doc! {}, &SET[..], standalone, "mongodb"),
+        (doc! { "msg": "isdbgrid" }, &SET[..], mongod.clone(), "mongodb-sharded"),
+        (doc! { "msg": "isdbgrid", "internal": { "a": 1 } }, &SET[..], mongod.clone(), "documentdb-vcore"),
+        (
+            doc! {},
+            &SET[..],
+            doc! { "version": "7.0.42", "ferretdbVersion": "v1.24.2", "ok": 1.0 },
+            "ferretdb1",
+        ),
+        (
+            doc! {},
+            &SET[..],
+            doc! { "version": "7.0.77", "ferretdb": { "version": "v2.7.0" }, "ok": 1.0 },
+            "ferretdb2",
+        ),
+        (doc! {}, &SET[..], doc! { "version": "5.0.0", "ok": 1.0 }, "unknown"),
+        (doc! {}, &SET[..], error(59, "CommandNotFound", "no such command"), "unknown"),
+    ] {
+        let (engine, reason) = engine(change, without, build).await;
+        assert_eq!(engine, expected, "{reason}");
+        assert!(!reason.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_flag_beats_detection() {
+    let server = Scripted::mongodb();
+    let flagged = MongoOptions { engine: Some(Profile::CosmosRu), ..options() };
+    let store = MongoStore::open(&server.uri("replicaSet=rs0"), flagged).unwrap();
+    assert_eq!(store.target().engine, "cosmos-ru");
+    store.connect().await.unwrap();
+    assert_eq!(store.target().engine, "cosmos-ru");
+    assert!(store.detected().unwrap().0.reason.contains("--engine"));
+    assert_eq!(store.limits().statements_max, 100);
+    assert_eq!(store.limits().document_bytes_max, 2_000_000);
+}
+
+#[test]
+fn names_are_those_of_the_flag() {
+    for profile in Profile::all() {
+        assert_eq!(Profile::from_name(profile.name()), Some(profile));
+    }
+    assert_eq!(Profile::all().count(), 10);
+    assert_eq!(Profile::from_name("mongo"), None);
+}
+
+#[tokio::test]
+async fn limits_are_the_smaller_of_what_is_known_and_what_is_said() {
+    let server = Scripted::mongodb();
+    server.greet_with(doc! { "maxWriteBatchSize": 700, "maxBsonObjectSize": 1_000_000 });
+    let store = open(&server.uri("replicaSet=rs0"));
+    store.connect().await.unwrap();
+    let limits = store.limits();
+    assert_eq!(limits.statements_max, 700);
+    assert!(limits.document_bytes_max < 1_000_000 && limits.batch_bytes_max < 1_000_000);
+    // An engine that says more than it enforces.
+    let server = Scripted::mongodb();
+    server.build_info(doc! { "ferretdb": {}, "ok": 1.0 });
+    let store = open(&server.uri("replicaSet=rs0"));
+    store.connect().await.unwrap();
+    assert_eq!(store.limits().statements_max, 25_000);
+}
+
+#[tokio::test]
+async fn nothing_above_the_limits_is_sent() {
+    let server = Scripted::mongodb();
+    server.greet_with(doc! { "maxWriteBatchSize": 2, "maxBsonObjectSize": 1_000_000 });
+    let store = open(&server.uri("replicaSet=rs0"));
+    let many = ["a", "b", "c"].map(create);
+    assert_eq!(store.write(&many).await.unwrap_err().class, Class::Permanent);
+    let idempost::store::Statement::Create { mut document } = create("big") else { unreachable!() };
+    document.insert("body", "x".repeat(1_000_000));
+    let big = idempost::store::Statement::Create { document };
+    let fault = store.write(&[big]).await.unwrap_err();
+    assert_eq!(fault.class, Class::Permanent);
+    assert!(fault.message.contains("bytes") && !fault.help.is_empty(), "{fault:?}");
+    assert_eq!(store.write(&[create("a"), create("a")]).await.unwrap_err().class, Class::Permanent);
+    assert_eq!(server.sends("update"), 0);
+}
+
+#[tokio::test]
+async fn each_engine_gets_the_write_concern_that_it_takes() {
+    for (profile, expected) in [
+        (Profile::MongoDb, Some(doc! { "w": "majority", "wtimeout": 1125_i64 })),
+        (Profile::Firestore, Some(doc! { "w": "majority" })),
+        (Profile::Oracle, None),
+    ] {
+        let server = Scripted::mongodb();
+        let flagged = MongoOptions { engine: Some(profile), ..options() };
+        let store = MongoStore::open(&server.uri("replicaSet=rs0"), flagged).unwrap();
+        assert_eq!(store.write(&[create("a")]).await.unwrap(), [Effect::Applied]);
+        let sent = server.commands("update").remove(0);
+        assert_eq!(sent.get_document("writeConcern").ok(), expected.as_ref(), "{profile:?}");
+    }
+}
+
+/// Cosmos DB says with a code of its own that retryable writes were asked for.
+#[tokio::test]
+async fn codes_that_mean_something_on_one_engine() {
+    for (profile, reply) in [
+        (
+            Profile::CosmosRu,
+            error(2, "BadValue", "Retryable writes are not supported. Please disable retryable writes"),
+        ),
+        (Profile::DocumentDb, error(301, "", "Retryable writes are not supported")),
+        (
+            Profile::MongoDb,
+            error(20, "IllegalOperation", "Transaction numbers are only allowed on a replica set member"),
+        ),
+    ] {
+        let server = Scripted::mongodb();
+        server.on("update", [Answer::Reply(reply)]);
+        let flagged = MongoOptions { engine: Some(profile), ..options() };
+        let store = MongoStore::open(&server.uri("replicaSet=rs0"), flagged).unwrap();
+        let fault = store.write(&[create("a")]).await.unwrap_err();
+        assert_eq!(fault.class, Class::Permanent);
+        assert!(fault.help.contains("etryable writes"), "{fault:?}");
+    }
+}
