@@ -66,10 +66,9 @@ pub fn references(body: &str, file: &str) -> Vec<Reference> {
     let mut block = HtmlBlock::default();
     for (event, range) in Parser::new_ext(body, markdown_options()).into_offset_iter() {
         match event {
-            Event::Start(Tag::Link { link_type, dest_url, .. }) => {
-                if !matches!(link_type, LinkType::Autolink | LinkType::Email) {
-                    found.extend(reference(&dest_url, file, || place_of(body, &range, &dest_url), false));
-                }
+            Event::Start(Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. }) => {}
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                found.extend(reference(&dest_url, file, || place_of(body, &range, &dest_url), false));
             }
             Event::Start(Tag::Image { dest_url, .. }) => {
                 found.extend(reference(&dest_url, file, || place_of(body, &range, &dest_url), true));

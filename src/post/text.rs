@@ -7,6 +7,8 @@
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::diagnostic::floor_char_boundary;
+
 /// Words read in a minute.
 const WORDS_PER_MINUTE: u64 = 200;
 /// Characters read in a minute, in scripts without blanks.
@@ -14,7 +16,7 @@ const CHARACTERS_PER_MINUTE: u64 = 500;
 /// Width of an excerpt, in columns: a character of Chinese, Japanese or Korean takes two.
 pub const EXCERPT_COLUMNS_MAX: usize = 200;
 /// Size of an excerpt, in bytes, for texts whose characters take no column.
-const EXCERPT_BYTES_MAX: usize = 2_000;
+const EXCERPT_BYTES_MAX: usize = 1_000;
 /// What stands where an excerpt was cut.
 const ELLIPSIS: char = '…';
 
@@ -29,42 +31,76 @@ pub struct Counts {
 
 impl Counts {
     /// Counts another piece of text, which ends no word of the pieces before it.
+    ///
+    /// One walk over the bytes. A token (what stands between blanks) with a character whose part in word
+    /// boundaries is not plain is counted again by Unicode's own rules.
     pub fn add(&mut self, text: &str) {
-        for token in text.split(|c: char| c == ' ' || c == '\n' || (c != '\u{a0}' && c.is_whitespace())) {
-            if token.is_ascii() {
-                self.words += ascii_words(token);
-            } else {
-                self.add_token(token);
-            }
-        }
-    }
-
-    /// Counts a token that is not all ASCII: letters of scripts without blanks one by one, what is
-    /// between them by words.
-    fn add_token(&mut self, token: &str) {
-        let mut piece_start = None;
-        let mut piece_is_simple = true;
-        for (at, c) in token.char_indices() {
-            let kind = Kind::of(c);
-            if kind == Kind::Plain || kind == Kind::Other {
-                if piece_start.is_none() {
-                    piece_start = Some(at);
-                    piece_is_simple = true;
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        let mut in_word = 0;
+        loop {
+            // Nearly all text: letters and blanks, without a branch on which of them.
+            let mut class = ASCII_BREAK;
+            for byte in bytes.get(at..).unwrap_or_default() {
+                class = ASCII.get(usize::from(*byte)).copied().unwrap_or(ASCII_BREAK);
+                if class > ASCII_WORD {
+                    break;
                 }
-                piece_is_simple &= kind == Kind::Plain;
-                continue;
+                self.words += class & !in_word;
+                in_word = class;
+                at += 1;
             }
-            self.add_piece(piece_start.take().and_then(|start| token.get(start..at)), piece_is_simple);
-            self.characters += u64::from(kind == Kind::Unspaced);
+            let (joins, length) = match class {
+                ASCII_UNDERSCORE => (Some(in_word == 1), 1),
+                ASCII_MIDDLE => (joins_neighbours(bytes, at).map(|joins| joins && in_word == 1), 1),
+                NOT_ASCII => {
+                    let (kind, length) = kind_at(text, at);
+                    self.characters += u64::from(kind == Kind::Unspaced);
+                    let joins = match kind {
+                        Kind::Letter => Some(true),
+                        Kind::Break | Kind::Unspaced => Some(false),
+                        Kind::Other => None,
+                    };
+                    (joins, length)
+                }
+                _ => return,
+            };
+            if let Some(joins) = joins {
+                let joins = u64::from(joins);
+                self.words += joins & !in_word;
+                in_word = joins;
+                at += length;
+            } else {
+                at = self.recount(text, at);
+                in_word = 0;
+            }
         }
-        self.add_piece(piece_start.and_then(|start| token.get(start..)), piece_is_simple);
     }
 
-    fn add_piece(&mut self, piece: Option<&str>, is_simple: bool) {
-        if let Some(piece) = piece {
-            // Nothing but letters that join is one word; all else is left to the segmentation.
-            self.words += if is_simple { 1 } else { piece.unicode_words().count() as u64 };
+    /// Counts the token round `at` again, the thorough way; returns where it ends. What stands before
+    /// `at` in it has been counted and is plain.
+    fn recount(&mut self, text: &str, at: usize) -> usize {
+        let before = text.get(..at).unwrap_or_default();
+        let start = before.rfind(|c: char| c.is_ascii_whitespace()).map_or(0, |blank| blank + 1);
+        let mut counted = Counts::default();
+        counted.add(before.get(start..).unwrap_or_default());
+        self.words -= counted.words;
+        self.characters -= counted.characters;
+        let rest = text.get(start..).unwrap_or_default();
+        let length = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let token = rest.get(..length).unwrap_or_default();
+        let mut piece_start = 0;
+        for (at, c) in token.char_indices() {
+            let is_unspaced = Kind::of(c) == Kind::Unspaced;
+            if is_unspaced || is_unspaced_mark(c) {
+                let piece = token.get(piece_start..at).unwrap_or_default();
+                self.words += piece.unicode_words().count() as u64;
+                self.characters += u64::from(is_unspaced);
+                piece_start = at + c.len_utf8();
+            }
         }
+        self.words += token.get(piece_start..).unwrap_or_default().unicode_words().count() as u64;
+        start + length
     }
 
     /// Words and characters together.
@@ -79,116 +115,191 @@ impl Counts {
     }
 }
 
-/// How a character takes part in counting.
+/// A blank, or a mark that joins nothing.
+const ASCII_BREAK: u64 = 0;
+/// A letter or digit.
+const ASCII_WORD: u64 = 1;
+/// Joins a word but is none.
+const ASCII_UNDERSCORE: u64 = 2;
+/// `'` `.` `:` `,` `;`: joins two letters or two digits.
+const ASCII_MIDDLE: u64 = 3;
+/// Part of a longer character.
+const NOT_ASCII: u64 = 4;
+
+/// The part of each byte in word boundaries (UAX 29, table 3).
+const ASCII: [u64; 256] = {
+    let mut table = [NOT_ASCII; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        let class = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => ASCII_WORD,
+            b'_' => ASCII_UNDERSCORE,
+            b'\'' | b'.' | b':' | b',' | b';' => ASCII_MIDDLE,
+            _ => ASCII_BREAK,
+        };
+        #[expect(clippy::indexing_slicing, reason = "a byte is an index of 256 entries")]
+        {
+            table[byte as usize] = class;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Whether the mark at `at` joins what is on its sides: `'` and `.` two letters or two digits, `:` two
+/// letters, `,` and `;` two digits. `None` where a neighbour is not ASCII.
+fn joins_neighbours(bytes: &[u8], at: usize) -> Option<bool> {
+    let (Some(before), Some(after)) = (at.checked_sub(1).and_then(|at| bytes.get(at)), bytes.get(at + 1))
+    else {
+        return Some(false);
+    };
+    if !before.is_ascii() || !after.is_ascii() {
+        return None;
+    }
+    let letters = before.is_ascii_alphabetic() && after.is_ascii_alphabetic();
+    let digits = before.is_ascii_digit() && after.is_ascii_digit();
+    Some(match bytes.get(at) {
+        Some(b'\'' | b'.') => letters || digits,
+        Some(b':') => letters,
+        _ => digits,
+    })
+}
+
+/// How a character beyond ASCII takes part in counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// An ASCII letter or a Hangul syllable: joins its like into one word.
-    Plain,
+    /// A letter that joins its like and ASCII into one word.
+    Letter,
     /// A letter of a script without blanks.
     Unspaced,
-    /// A mark on such a letter, or East Asian punctuation: counts nothing and ends a word.
-    Nothing,
-    /// Anything else.
+    /// Punctuation that joins nothing, or a mark on a letter of a script without blanks.
+    Break,
+    /// Anything else: the word segmentation knows.
     Other,
 }
 
 impl Kind {
     fn of(c: char) -> Kind {
         match c {
-            'a'..='z' | 'A'..='Z' | '\u{AC00}'..='\u{D7A3}' => Kind::Plain,
+            // Hangul, then Latin, Greek and Cyrillic where all are letters.
+            '\u{AC00}'..='\u{D7A3}'
+            | '\u{C0}'..='\u{D6}'
+            | '\u{D8}'..='\u{F6}'
+            | '\u{F8}'..='\u{24F}'
+            | '\u{3A3}'..='\u{3F5}'
+            | '\u{400}'..='\u{481}'
+            | '\u{48A}'..='\u{52F}' => Kind::Letter,
+            // Han, Hiragana, Katakana.
             '\u{3005}'..='\u{3007}'
             | '\u{3021}'..='\u{3029}'
             | '\u{3041}'..='\u{3096}'
-            | '\u{309D}'..='\u{309F}' => Kind::Unspaced,
-            '\u{30A1}'..='\u{30FA}' | '\u{30FC}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' => Kind::Unspaced,
-            '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' => Kind::Unspaced,
-            '\u{FF66}'..='\u{FF9D}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}' => Kind::Unspaced,
+            | '\u{309D}'..='\u{309F}'
+            | '\u{30A1}'..='\u{30FA}'
+            | '\u{30FC}'..='\u{30FF}'
+            | '\u{31F0}'..='\u{31FF}'
+            | '\u{3400}'..='\u{4DBF}'
+            | '\u{4E00}'..='\u{9FFF}'
+            | '\u{F900}'..='\u{FAFF}'
+            | '\u{FF66}'..='\u{FF9D}'
+            | '\u{1B000}'..='\u{1B16F}'
+            | '\u{20000}'..='\u{3FFFF}' => Kind::Unspaced,
+            '\u{2010}'..='\u{2017}'
+            | '\u{201C}'..='\u{201F}'
+            | '\u{2022}'
+            | '\u{2026}'
+            | '\u{AB}'
+            | '\u{BB}' => Kind::Break,
             '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' | '\u{3030}' | '\u{303D}'..='\u{303F}' => {
-                Kind::Nothing
+                Kind::Break
             }
-            '\u{3099}'..='\u{309C}' | '\u{30A0}' | '\u{30FB}' | '\u{FF9E}' | '\u{FF9F}' => Kind::Nothing,
+            '\u{FF01}' | '\u{FF08}' | '\u{FF09}' | '\u{FF1F}' | '\u{30FB}' => Kind::Break,
+            c if is_unspaced_mark(c) => Kind::Break,
             // Thai, Lao, Burmese, Khmer.
-            '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' => {
-                if is_combining_mark(c) {
-                    Kind::Nothing
-                } else if c.is_alphabetic() {
-                    Kind::Unspaced
-                } else {
-                    Kind::Other
-                }
+            '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
+                if c.is_alphabetic() =>
+            {
+                Kind::Unspaced
             }
             _ => Kind::Other,
         }
     }
 }
 
-/// Words of UAX 29 in ASCII text: letters, digits and `_` join; `'` `.` `:` join two letters, `'` `.`
-/// `,` `;` two digits; a piece without letter or digit is no word.
-fn ascii_words(token: &str) -> u64 {
-    let bytes = token.as_bytes();
-    let mut words = 0;
-    let mut in_word = false;
-    for (at, byte) in bytes.iter().enumerate() {
-        if byte.is_ascii_alphanumeric() {
-            words += u64::from(!in_word);
-            in_word = true;
-            continue;
+/// The kind of the character at `at`, and its length in bytes. Hangul and Han make up whole pages, so
+/// they are told by their first byte where that is enough.
+fn kind_at(text: &str, at: usize) -> (Kind, usize) {
+    match text.as_bytes().get(at) {
+        // U+5000 to U+9FFF, all Han; U+B000 to U+CFFF, all Hangul.
+        Some(0xE5..=0xE9) => (Kind::Unspaced, 3),
+        Some(0xEB | 0xEC) => (Kind::Letter, 3),
+        _ => {
+            let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
+            (Kind::of(c), c.len_utf8())
         }
-        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-        let after = bytes.get(at + 1);
-        let both = |test: fn(&u8) -> bool| before.is_some_and(test) && after.is_some_and(test);
-        let joins = match byte {
-            b'_' => true,
-            b'\'' | b'.' => both(u8::is_ascii_alphabetic) || both(u8::is_ascii_digit),
-            b':' => both(u8::is_ascii_alphabetic),
-            b',' | b';' => both(u8::is_ascii_digit),
-            _ => false,
-        };
-        in_word = in_word && joins;
     }
-    words
+}
+
+/// A mark on a letter of a script without blanks: it belongs to its letter.
+fn is_unspaced_mark(c: char) -> bool {
+    match c {
+        '\u{3099}'..='\u{309C}' | '\u{30A0}' | '\u{FF9E}' | '\u{FF9F}' => true,
+        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' => is_combining_mark(c),
+        _ => false,
+    }
 }
 
 /// The text with every run of blanks and line ends as one blank; none where a line of Chinese or
 /// Japanese was only wrapped.
 pub fn one_line(text: &str) -> String {
+    let text = text.trim();
     let mut out = String::with_capacity(text.len());
-    let mut gap = None;
-    for c in text.chars() {
-        if c.is_whitespace() && c != '\u{a0}' {
-            gap = Some(gap.unwrap_or(false) || c == '\n');
-            continue;
+    let mut gap_start = 0;
+    for word in text.split(|c: char| c.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
+        let word_start = word.as_ptr() as usize - text.as_ptr() as usize;
+        let gap = text.get(gap_start..word_start).unwrap_or_default();
+        let is_wrap = gap.contains('\n')
+            && word.chars().next().is_some_and(is_unspaced)
+            && out.chars().next_back().is_some_and(is_unspaced);
+        if !out.is_empty() && !is_wrap {
+            out.push(' ');
         }
-        if let Some(wrapped) = gap.take() {
-            let joins = wrapped && is_unspaced(c) && out.chars().next_back().is_some_and(is_unspaced);
-            if !out.is_empty() && !joins {
-                out.push(' ');
-            }
-        }
-        out.push(c);
+        out.push_str(word);
+        gap_start = word_start + word.len();
     }
     out
 }
 
 fn is_unspaced(c: char) -> bool {
-    matches!(Kind::of(c), Kind::Unspaced | Kind::Nothing) && c >= '\u{3000}'
+    matches!(Kind::of(c), Kind::Unspaced | Kind::Break) && c >= '\u{3000}'
 }
 
 /// The text on one line, cut to [`EXCERPT_COLUMNS_MAX`] columns: at a blank where there is one in the
 /// last half, else between two characters as a reader sees them (grapheme clusters).
 pub fn excerpt(text: &str) -> String {
-    // Far more than can stay, so that a huge paragraph costs no more than a long one.
-    let enough = crate::diagnostic::floor_char_boundary(text, 8 * EXCERPT_BYTES_MAX);
-    let line = one_line(without_attribute_list(text.get(..enough).unwrap_or_default()));
+    // A huge paragraph costs no more than a long one: most scripts fill the columns with few bytes.
+    let start = text.get(..floor_char_boundary(text, EXCERPT_BYTES_MAX / 2)).unwrap_or_default();
+    if start.len() < text.len()
+        && let Some(cut) = cut(&one_line(start))
+    {
+        return cut;
+    }
+    let start = text.get(..floor_char_boundary(text, 4 * EXCERPT_BYTES_MAX)).unwrap_or_default();
+    let line = one_line(if start.len() == text.len() { without_attribute_list(text) } else { start });
+    cut(&line).unwrap_or(line)
+}
+
+/// The line cut to the width of an excerpt; `None` where it is no wider.
+fn cut(line: &str) -> Option<String> {
     let mut columns = 0;
     let mut end = 0;
     let mut last_blank = None;
-    let mut is_whole = enough == text.len();
     for (at, grapheme) in line.grapheme_indices(true) {
         columns += width(grapheme);
         if columns > EXCERPT_COLUMNS_MAX || at + grapheme.len() > EXCERPT_BYTES_MAX {
-            is_whole = false;
-            break;
+            let cut = last_blank.filter(|blank| *blank >= end / 2).unwrap_or(end);
+            let kept = line.get(..cut).unwrap_or_default();
+            let kept = kept.trim_end_matches([' ', ',', ';', ':', '、', '，', '；']);
+            return Some(if kept.is_empty() { String::new() } else { format!("{kept}{ELLIPSIS}") });
         }
         if grapheme == " " {
             last_blank = Some(at);
@@ -198,15 +309,7 @@ pub fn excerpt(text: &str) -> String {
             end = at + grapheme.len();
         }
     }
-    if is_whole {
-        return line;
-    }
-    let cut = last_blank.filter(|blank| *blank >= end / 2 && *blank <= end).unwrap_or(end);
-    let kept = line.get(..cut).unwrap_or_default().trim_end_matches([' ', ',', ';', ':', '、', '，', '；']);
-    if kept.is_empty() {
-        return String::new();
-    }
-    format!("{kept}{ELLIPSIS}")
+    None
 }
 
 /// Without the attribute list that Kramdown lets follow a paragraph: `{: .lead}`.
@@ -309,7 +412,7 @@ mod tests {
         }
 
         #[test]
-        fn korean_and_latin_words_are_the_segmentation_s(text in "[a-z가-힣éж0-9'. ,_()-]{0,24}") {
+        fn words_of_scripts_with_blanks_are_the_segmentation_s(text in "[a-z가-힣éжΩß0-9'’.·: ,_“”—…\u{301}ا()-]{0,24}") {
             prop_assert_eq!(counts(&text), (text.unicode_words().count() as u64, 0));
         }
 

@@ -291,22 +291,14 @@ impl Found {
         let mut links = PostLinks::default();
         let mut pairs = Vec::new();
         for (reference, to) in &self.links {
-            match urls.get(*to).filter(|_| fates.get(*to) == Some(&Fate::Stays)) {
-                Some(url) => {
-                    let url = format!("{url}{}", reference.suffix);
-                    links.replace.insert(reference.destination(), url.clone());
-                    pairs.push((reference.destination(), url));
-                }
-                None => {
-                    let why = targets.why_not(reference, post).unwrap_or("is left out");
-                    problems.broken_link(
-                        post,
-                        Some(reference.span.clone()),
-                        &reference.written,
-                        Some(why),
-                        None,
-                    );
-                }
+            if let Some(url) = urls.get(*to).filter(|_| fates.get(*to) == Some(&Fate::Stays)) {
+                let url = format!("{url}{}", reference.suffix);
+                links.replace.insert(reference.destination(), url.clone());
+                pairs.push((reference.destination(), url));
+            } else {
+                let place = Some(reference.span.clone());
+                let why = targets.why_not(reference, post).unwrap_or("is left out");
+                problems.broken_link(post, place, &reference.written, Some(why), None);
             }
         }
         let mut assets: BTreeMap<&str, &Asset> = BTreeMap::new();

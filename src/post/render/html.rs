@@ -149,7 +149,7 @@ impl<'a> Page<'a> {
                 Event::End(_) if levels == 0 => break,
                 Event::End(_) => levels -= 1,
                 Event::Text(text) | Event::Code(text) | Event::InlineHtml(text) => {
-                    escape_attribute(&text, &mut alt)
+                    escape_attribute(&text, &mut alt);
                 }
                 Event::SoftBreak | Event::HardBreak => alt.push(' '),
                 _ => {}

@@ -60,7 +60,7 @@ pub struct Rendered {
 /// not prose (`import`, `export`, `{expressions}`) are then left out of excerpt and count.
 pub fn render(body: &str, options: &RenderOptions, replace: &BTreeMap<String, String>) -> Rendered {
     let events: Vec<Event<'_>> = Parser::new_ext(body, markdown_options()).collect();
-    let outline = outline::read(&events, !options.html);
+    let outline = outline::read(body, &events, !options.html);
     let mut rendered = Rendered {
         html: None,
         html_trust: None,

@@ -21,9 +21,12 @@ pub(super) struct Outline {
 }
 
 /// Walks the events. With `skip_mdx`, paragraphs that are code of MDX are no prose.
-pub(super) fn read(events: &[Event<'_>], skip_mdx: bool) -> Outline {
+pub(super) fn read(body: &str, events: &[Event<'_>], skip_mdx: bool) -> Outline {
     let mut reader = Reader { skip_mdx, ..Reader::default() };
-    reader.raw_html(events);
+    reader.outline.raw_is_bounded = true;
+    if body.contains('<') || body.contains("[^") {
+        reader.raw_html(events);
+    }
     for event in events {
         reader.event(event);
     }
