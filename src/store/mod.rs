@@ -5,6 +5,7 @@
 //! match; `apply` does the rest.
 
 pub mod document;
+pub mod fault;
 mod fields;
 pub mod memory;
 pub mod mongo;

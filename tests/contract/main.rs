@@ -43,6 +43,7 @@ promises! {
     memory: crate::subject::memory();
     sqlite: crate::subject::sqlite();
     mongodb: crate::mongo::subject();
+    calm: crate::subject::calm();
     => {
         writes:
             a_store_says_what_it_is,

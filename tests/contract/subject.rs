@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bson::{Bson, Document, doc};
+use idempost::store::fault::{FaultRates, FaultStore};
 use idempost::store::memory::MemoryStore;
 use idempost::store::sqlite::SqliteStore;
 use idempost::store::{Effect, Statement, Store};
@@ -108,17 +109,24 @@ pub async fn stored(store: &dyn Store, id: &str) -> Option<Document> {
 
 /// The strict model.
 pub fn memory() -> Box<dyn Subject> {
-    Box::new(Memory { store: MemoryStore::new() })
+    Box::new(Memory { store: MemoryStore::new(), calm: false })
+}
+
+/// The store of the fault tests, with no faults: it must add nothing of its own.
+pub fn calm() -> Box<dyn Subject> {
+    Box::new(Memory { store: MemoryStore::new(), calm: true })
 }
 
 struct Memory {
     store: MemoryStore,
+    calm: bool,
 }
 
 #[async_trait]
 impl Subject for Memory {
     fn store(&self) -> Arc<dyn Store> {
-        Arc::new(self.store.clone())
+        let memory = Arc::new(self.store.clone());
+        if self.calm { Arc::new(FaultStore::new(memory, 0, FaultRates::CALM)) } else { memory }
     }
 
     fn another(&self) -> Arc<dyn Store> {
