@@ -1,11 +1,17 @@
 //! One file a verb. Picks the store, owns clock, chance and signals; no rule of the domain lives here.
 
 pub mod check;
+pub mod completions;
+pub mod config;
 pub mod diff;
 pub mod gather;
 pub mod host;
+pub mod id;
 pub mod ingest;
+pub mod init;
 pub mod observe;
 pub mod open;
+pub mod output;
 pub mod runs;
+pub mod schema;
 pub mod summary;

@@ -217,11 +217,15 @@ fn seems(file: &str, rules: &Rules) -> Option<Lang> {
     [suffix, under_i18n, first]
         .into_iter()
         .flatten()
-        .filter(|part| {
-            LANGUAGES.contains(&part.split(['-', '_']).next().unwrap_or("").to_lowercase().as_str())
-        })
-        .filter_map(|part| Lang::parse(part).ok())
+        .filter_map(seems_language)
         .find(|lang| !rules.langs.contains(lang))
+}
+
+/// The language that a part of a path looks like to a person. For advice alone: what a part of a path
+/// means is decided by the configured languages.
+pub(crate) fn seems_language(part: &str) -> Option<Lang> {
+    let first = part.split(['-', '_']).next().unwrap_or("").to_lowercase();
+    if LANGUAGES.contains(&first.as_str()) { Lang::parse(part).ok() } else { None }
 }
 
 /// The two-letter codes of ISO 639-1: what a person means by a folder `ko`. Used for advice alone.

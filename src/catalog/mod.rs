@@ -2,7 +2,7 @@
 //!
 //! Pure: no clock, no environment, no file.
 
-mod clash;
+pub(crate) mod clash;
 pub mod links;
 
 use std::collections::BTreeMap;

@@ -38,29 +38,6 @@ use store::StoreKind;
 pub use store::{StoreUri, redact_uri};
 pub use value::PruneLimit;
 
-/// Presets by name.
-pub const PRESETS: [(&str, Preset); 7] = [
-    ("plain", Preset::Plain),
-    ("hugo", Preset::Hugo),
-    ("zola", Preset::Zola),
-    ("jekyll", Preset::Jekyll),
-    ("astro", Preset::Astro),
-    ("docusaurus", Preset::Docusaurus),
-    ("eleventy", Preset::Eleventy),
-];
-
-/// Slug modes by name.
-pub const SLUG_MODES: [(&str, SlugMode); 8] = [
-    ("keep", SlugMode::Keep),
-    ("lower", SlugMode::Lower),
-    ("ascii", SlugMode::Ascii),
-    ("strict", SlugMode::Strict),
-    ("hugo", SlugMode::Hugo),
-    ("zola", SlugMode::Zola),
-    ("jekyll", SlugMode::Jekyll),
-    ("astro", SlugMode::Astro),
-];
-
 /// What raw HTML becomes, by name.
 pub const RAW_HTML: [(&str, RawHtml); 3] =
     [("sanitize", RawHtml::Sanitize), ("allow", RawHtml::Allow), ("escape", RawHtml::Escape)];
@@ -237,7 +214,7 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
     warnings.extend(read::not_acted_on(&layers));
     let ci = read::is_ci(env);
     let database = layers.text_or_none("database")?;
-    let preset = layers.word("preset", Preset::Plain, &PRESETS)?;
+    let preset = layers.parse("preset", Preset::Plain, Preset::parse)?;
     let (timezone, zone) = read::timezone(&layers)?;
     let langs = read::langs(&layers)?;
     let default_lang = read::default_lang(&layers)?;

@@ -3,7 +3,7 @@
 use super::layers::{Environment, Layers, Origin, Sourced};
 use super::{
     ATTEMPTS_MAX, BATCH_POSTS_MAX, FILE_BYTES_LIMIT_MAX, IN_FLIGHT_BATCHES_MAX, LimitSettings, Policy,
-    PruneLimit, RetrySettings, SLUG_MODES, file, keys, value,
+    PruneLimit, RetrySettings, file, keys, value,
 };
 use crate::cli::{Cli, Format, Verb};
 use crate::diagnostic::nearest;
@@ -112,20 +112,22 @@ pub(super) fn assets_store(layers: &Layers<'_>) -> Result<Sourced<Option<PathBuf
     Ok(found.map(|_| Some(folder)))
 }
 
-pub(super) fn slug_pattern(layers: &Layers<'_>, preset: Preset) -> Result<Sourced<SlugPattern>, Failure> {
-    let found = layers.parse("slug_pattern", SlugPattern::default(), SlugPattern::parse)?;
-    Ok(by_preset(found, preset, preset.slug_pattern()))
-}
-
 pub(super) fn slug_mode(layers: &Layers<'_>, preset: Preset) -> Result<Sourced<SlugMode>, Failure> {
-    let found = layers.word("slug_mode", SlugMode::default(), &SLUG_MODES)?;
-    Ok(by_preset(found, preset, preset.slug_mode()))
+    let words: Vec<(&'static str, SlugMode)> =
+        SlugMode::ALL.into_iter().map(|mode| (mode.as_str(), mode)).collect();
+    let found = layers.word("slug_mode", preset.slug_mode(), &words)?;
+    Ok(by_preset(found, preset, &SlugMode::default()))
 }
 
-/// What a preset sets in the place of a default that is another.
-fn by_preset<T: PartialEq>(found: Sourced<T>, preset: Preset, value: T) -> Sourced<T> {
-    if found.is_default() && found.value != value {
-        return Sourced { value, origin: Origin::Preset(preset.as_str()) };
+pub(super) fn slug_pattern(layers: &Layers<'_>, preset: Preset) -> Result<Sourced<SlugPattern>, Failure> {
+    let found = layers.parse("slug_pattern", preset.slug_pattern(), SlugPattern::parse)?;
+    Ok(by_preset(found, preset, &SlugPattern::default()))
+}
+
+/// A default that the preset changed says so.
+fn by_preset<T: PartialEq>(found: Sourced<T>, preset: Preset, plain: &T) -> Sourced<T> {
+    if found.is_default() && found.value != *plain {
+        return Sourced { value: found.value, origin: Origin::Preset(preset.as_str()) };
     }
     found
 }

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::post::lang::Lang;
 
+use super::keys::KEYS;
 use super::value::{size_text, time_text};
-use super::{FUTURES, MISSING_ASSETS, Origin, PRESETS, RAW_HTML, SLUG_MODES, Settings, Sourced};
+use super::{FUTURES, MISSING_ASSETS, Origin, RAW_HTML, Settings, Sourced};
 
 /// One setting.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,10 @@ impl Settings {
         }
         out.push(entry("render.html", &self.render_html, |flag| json!(flag)));
         out.push(entry("render.raw_html", &self.raw_html, |word| json!(name_of(&RAW_HTML, word))));
+        out.push(entry("assets.store", &self.assets_store, |folder| {
+            json!(folder.as_ref().map(|folder| format!("file:{}", folder.display())))
+        }));
+        out.push(entry("assets.claim", &self.assets_claim, |time| json!(time_text(*time))));
         out.push(entry("assets.public_url", &self.assets_public_url, |url| json!(url)));
         out.push(entry("assets.missing", &self.assets_missing, |word| json!(name_of(&MISSING_ASSETS, word))));
         out.push(entry("retry.deadline", &self.retry.deadline, |time| json!(time_text(*time))));
@@ -48,15 +53,16 @@ impl Settings {
         out.push(entry("limits.file", &self.limits.file_bytes, |bytes| json!(size_text(*bytes))));
         out.push(entry("limits.batch", &self.limits.batch, |number| json!(number)));
         out.push(entry("limits.in_flight", &self.limits.in_flight, |number| json!(number)));
+        out.sort_by_key(|entry| KEYS.iter().position(|key| key.name == entry.key));
         out
     }
 
     fn naming_entries(&self, out: &mut Vec<Entry>) {
-        out.push(entry("preset", &self.preset, |word| json!(name_of(&PRESETS, word))));
+        out.push(entry("preset", &self.preset, |word| json!(word.as_str())));
         out.push(entry("langs", &self.langs, |langs| langs.iter().map(Lang::as_str).collect::<Value>()));
         out.push(entry("default_lang", &self.default_lang, |lang| json!(lang.as_str())));
         out.push(entry("timezone", &self.timezone, |name| json!(name)));
-        out.push(entry("slug_mode", &self.slug_mode, |word| json!(name_of(&SLUG_MODES, word))));
+        out.push(entry("slug_mode", &self.slug_mode, |word| json!(word.as_str())));
         out.push(entry("slug_pattern", &self.slug_pattern, |pattern| json!(pattern.as_str())));
         out.push(entry("url_pattern", &self.url_pattern, |pattern| json!(pattern)));
         out.push(entry("require_date", &self.require_date, |flag| json!(flag)));

@@ -81,7 +81,7 @@ fn a_wrong_type_names_its_place_and_what_to_write() {
     assert!(refused("url_pattern = \"/{lang}/{stem}\"\n").0.contains("`{stem}`"));
     assert!(refused("url_pattern = \"/{lang}\"\n").0.contains("no {slug}"));
     assert!(refused("slug_mode = \"lowr\"\n").0.contains("did you mean `lower`"));
-    assert!(refused("preset = \"huga\"\n").0.contains("did you mean `hugo`"));
+    assert!(refused("preset = \"huga\"\n").0.contains("hugo is near"));
 }
 
 #[test]
@@ -106,6 +106,19 @@ fn a_lang_is_made_canonical_and_kept_once() {
             .message
             .starts_with("--lang: ")
     );
+}
+
+#[test]
+fn a_preset_changes_defaults_and_says_so() {
+    let folder = tree("preset = \"hugo\"\n");
+    let settings = load_in(folder.path(), &["check"], &[]).unwrap();
+    assert_eq!(
+        (settings.slug_mode.value, settings.slug_mode.origin),
+        (SlugMode::Hugo, Origin::Preset("hugo"))
+    );
+    assert!(settings.slug_pattern.is_default());
+    let settings = load_in(folder.path(), &["check", "--slug-mode", "keep"], &[]).unwrap();
+    assert_eq!(settings.slug_mode.value, SlugMode::Keep);
 }
 
 #[test]
@@ -221,13 +234,13 @@ fn a_path_narrows_inside_the_root_and_is_the_root_where_none_is_configured() {
 
 #[test]
 fn what_is_not_acted_on_and_what_is_misspelt_is_said() {
-    let folder = tree("[assets]\nclaim = \"15s\"\n[effects.site]\nurl = \"https://example.com\"\n");
+    let folder = tree("[translations]\nrequired = [\"ko\"]\n[effects.site]\nurl = \"https://example.com\"\n");
     let settings =
         load_in(folder.path(), &["check"], &[("IDEMPOST_TIMEZOME", "UTC"), ("IDEMPOST_TEST_URI", "x")])
             .unwrap();
     assert_eq!(settings.warnings.len(), 3, "{:?}", settings.warnings);
     assert!(settings.warnings[0].contains("IDEMPOST_TIMEZONE"));
-    assert!(settings.warnings[1].contains("idempost.toml:2: `assets.claim`"));
+    assert!(settings.warnings[1].contains("idempost.toml:4: `effects.site.url`"));
 }
 
 #[test]

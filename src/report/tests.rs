@@ -300,3 +300,28 @@ fn a_failure_is_told_in_every_format() {
         }
     }
 }
+
+#[test]
+fn the_objects_are_what_their_schemas_say() {
+    let (plan, changes, run) = (plan(), changes(), run());
+    let schemas = [
+        (include_str!("../../schemas/plan.json"), super::json::plan(&plan, &changes)),
+        (include_str!("../../schemas/run.json"), super::json::run(&plan, &changes, &run)),
+        (include_str!("../../schemas/run.json"), super::json::run(&plan, &[], &run)),
+    ];
+    for (schema, value) in schemas {
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let errors: Vec<String> = jsonschema::validator_for(&schema)
+            .unwrap()
+            .iter_errors(&value)
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(errors, Vec::<String>::new(), "{value:#}");
+        let keys = |value: &serde_json::Value| -> Vec<String> {
+            let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+            keys.sort();
+            keys
+        };
+        assert_eq!(keys(&value), keys(&schema["properties"]), "a key is in one of the two alone");
+    }
+}
