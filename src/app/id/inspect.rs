@@ -124,17 +124,14 @@ fn of_tsid(number: u64, node_bits: Option<u32>) -> Facts {
         ("number", json!(number.to_string())),
     ];
     out.extend(time(since.saturating_add(tsid::EPOCH_MILLIS)));
-    match node_bits {
-        Some(bits) => {
-            let counter_bits = tsid::LOW_BITS - bits;
-            out.push(("nodeBits", json!(bits)));
-            out.push(("node", json!(low >> counter_bits)));
-            out.push(("counter", json!(low & ((1 << counter_bits) - 1))));
-        }
-        None => {
-            out.push(("nodeAndCounter", json!(low)));
-            out.push(("note", json!("--node-bits tells the node from the counter")));
-        }
+    if let Some(bits) = node_bits {
+        let counter_bits = tsid::LOW_BITS - bits;
+        out.push(("nodeBits", json!(bits)));
+        out.push(("node", json!(low >> counter_bits)));
+        out.push(("counter", json!(low & ((1 << counter_bits) - 1))));
+    } else {
+        out.push(("nodeAndCounter", json!(low)));
+        out.push(("note", json!("--node-bits tells the node from the counter")));
     }
     out
 }

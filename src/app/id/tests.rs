@@ -83,10 +83,10 @@ fn known_ids_are_read_right() {
     assert_eq!((&ulid["kind"], &ulid["timeMs"]), (&"ulid".into(), &1_469_922_850_259_i64.into()));
     assert_eq!(inspected("01arz3ndektsv4rrffq69g5fav", None)["id"], ulid["id"]);
     // RFC 9562, appendix A.6.
-    let uuid = inspected("017F22E2-79B0-7CC3-98C4-DC0C0C07398F", None);
-    assert_eq!((&uuid["kind"], &uuid["timeMs"]), (&"uuid7".into(), &1_645_557_742_000_i64.into()));
+    let newer = inspected("017F22E2-79B0-7CC3-98C4-DC0C0C07398F", None);
+    assert_eq!((&newer["kind"], &newer["timeMs"]), (&"uuid7".into(), &1_645_557_742_000_i64.into()));
     assert_eq!(
-        uuid["random"],
+        newer["random"],
         format!("{:019x}", (0xcc3_u128 << 62) | (0x18c4_dc0c_0c07_398f & ((1 << 62) - 1)))
     );
     // RFC 9562, appendix A.1.
