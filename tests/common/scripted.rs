@@ -103,7 +103,9 @@ impl Scripted {
     /// Takes fields out of the greeting.
     pub fn greet_without(&self, fields: &[&str]) {
         let mut hello = self.state.hello.lock().unwrap();
-        fields.iter().for_each(|field| drop(hello.remove(field)));
+        for field in fields {
+            hello.remove(*field);
+        }
     }
 
     /// The answer to `buildInfo`.

@@ -3,7 +3,7 @@
 use bson::{Document, doc};
 use idempost::store::mongo::profile::Profile;
 use idempost::store::mongo::{MongoOptions, MongoStore};
-use idempost::store::{Class, Effect, Store};
+use idempost::store::{Class, Effect, Statement, Store};
 
 use crate::scripted::{Answer, Scripted, error};
 use crate::{create, open, options};
@@ -97,12 +97,18 @@ async fn nothing_above_the_limits_is_sent() {
     let store = open(&server.uri("replicaSet=rs0"));
     let many = ["a", "b", "c"].map(create);
     assert_eq!(store.write(&many).await.unwrap_err().class, Class::Permanent);
-    let idempost::store::Statement::Create { mut document } = create("big") else { unreachable!() };
-    document.insert("body", "x".repeat(1_000_000));
-    let big = idempost::store::Statement::Create { document };
-    let fault = store.write(&[big]).await.unwrap_err();
-    assert_eq!(fault.class, Class::Permanent);
-    assert!(fault.message.contains("bytes") && !fault.help.is_empty(), "{fault:?}");
+    let sized = |id: &str, bytes: usize| {
+        let Statement::Create { mut document } = create(id) else { unreachable!() };
+        document.insert("body", "x".repeat(bytes));
+        Statement::Create { document }
+    };
+    let alone = store.write(&[sized("big", 1_000_000)]).await.unwrap();
+    assert!(
+        matches!(&alone[..], [Effect::Failed(fault)] if fault.class == Class::Permanent && fault.message.contains("bytes")),
+        "{alone:?}"
+    );
+    let together = store.write(&[sized("a", 600_000), sized("b", 600_000)]).await.unwrap_err();
+    assert!(together.class == Class::Permanent && together.message.contains("bytes"), "{together:?}");
     assert_eq!(store.write(&[create("a"), create("a")]).await.unwrap_err().class, Class::Permanent);
     assert_eq!(server.sends("update"), 0);
 }
@@ -145,4 +151,27 @@ async fn codes_that_mean_something_on_one_engine() {
         assert_eq!(fault.class, Class::Permanent);
         assert!(fault.help.contains("etryable writes"), "{fault:?}");
     }
+}
+
+/// FerretDB 1 gives the index 0 to whichever statement failed, and stops there: it gets one at a time.
+#[tokio::test]
+async fn one_statement_a_command_where_a_reply_tells_of_one() {
+    let server = Scripted::mongodb();
+    server.build_info(doc! { "ferretdbVersion": "v1.24.2", "ok": 1.0 });
+    let refused = doc! { "writeErrors": [{ "index": 0, "code": 11000, "errmsg": "E11000" }], "ok": 1.0 };
+    server
+        .on("update", [Answer::Reply(doc! { "n": 1, "upserted": [{ "index": 0, "_id": "a" }], "ok": 1.0 })]);
+    server.on("update", [Answer::Reply(refused), Answer::Close]);
+    let store = open(&server.uri("replicaSet=rs0"));
+    let effects = store.write(&["a", "b", "c", "d"].map(create)).await.unwrap();
+    assert_eq!(server.sends("update"), 3);
+    assert_eq!(effects[0], Effect::Applied);
+    let classes: Vec<Class> = effects[1..]
+        .iter()
+        .map(|effect| match effect {
+            Effect::Failed(fault) => fault.class,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(classes, [Class::Conflict, Class::Unknown, Class::NotSent]);
 }

@@ -1,5 +1,13 @@
 //! The MongoDB adapter against a server that says what a test tells it: every class of error, every oddity of a
 //! reply, every way of a socket to end; and that nothing is ever sent twice.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::unreachable,
+    reason = "a test that meets something unforeseen fails"
+)]
 
 #[path = "../common/scripted.rs"]
 mod scripted;

@@ -63,6 +63,7 @@ impl Indexes<'_> {
     pub async fn ensure(&self) -> Result<Outcome, Fault> {
         let facts = self.connection.ready().await?.detected.profile.facts();
         let mut outcome = Outcome { readiness: Readiness::default(), unique_live: false };
+        outcome.readiness.warnings.extend(facts.lost.iter().map(|lost| (*lost).to_owned()));
         let sides = Side::ALL.map(|side| format!("{}{}", self.collection, side.suffix()));
         self.make_collections(&sides).await?;
         let mut posts = Vec::new();

@@ -27,7 +27,7 @@ use bson::Document;
 
 use super::document::Head;
 use super::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
-use command::Shape;
+use command::{Shape, Update};
 use connection::{Call, Connection, Setup};
 use doctor::{Doctor, Explained, Rights};
 use indexes::Indexes;
@@ -125,6 +125,46 @@ impl MongoStore {
         Doctor { connection: &self.connection, collection: &self.collection }.rights().await
     }
 
+    /// Sends each command once, in order. With one command its fault is that of the batch; with several it is
+    /// that of the statements in it, and what comes after was not sent.
+    async fn send(
+        &self,
+        profile: Profile,
+        updates: Vec<Update>,
+        effects: &mut [Option<Effect>],
+    ) -> Result<(), Fault> {
+        let alone = updates.len() <= 1;
+        let reader = Reader { profile, redactor: self.connection.redactor() };
+        let mut stopped: Option<Fault> = None;
+        for update in updates {
+            let told = if let Some(fault) = &stopped {
+                vec![Effect::Failed(fault.clone()); update.kinds.len()]
+            } else {
+                match self.connection.run_raw(update.command, Call::write(update.kinds.len())).await {
+                    Ok(reply) => reader.effects(&reply, &update.kinds),
+                    Err(fault) if alone => return Err(fault),
+                    Err(fault) => {
+                        stopped = Some(Fault {
+                            class: Class::NotSent,
+                            message: format!(
+                                "not sent after an error of the command before: {}",
+                                fault.message
+                            ),
+                            ..fault.clone()
+                        });
+                        vec![Effect::Failed(fault); update.kinds.len()]
+                    }
+                }
+            };
+            for (place, effect) in update.places.into_iter().zip(told) {
+                if let Some(slot) = effects.get_mut(place) {
+                    *slot = Some(effect);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn reads(&self) -> Reads<'_> {
         Reads { connection: &self.connection, collection: &self.collection }
     }
@@ -219,24 +259,18 @@ impl Store for MongoStore {
             majority_timeout: self.connection.majority_timeout(),
         };
         let mut effects: Vec<Option<Effect>> = vec![None; batch.len()];
-        let update = shape.update(batch, limits.nesting_levels_max, &mut effects)?;
-        if let Some(update) = update {
+        let updates = shape.updates(batch, &limits, &mut effects)?;
+        if let Some(update) = updates.iter().find(|update| {
+            update.command.as_bytes().len() > limits.batch_bytes_max.saturating_add(COMMAND_OVERHEAD_BYTES)
+        }) {
             let bytes = update.command.as_bytes().len();
-            if bytes > limits.batch_bytes_max + COMMAND_OVERHEAD_BYTES {
-                return Err(Fault::new(
-                    Class::Permanent,
-                    format!("a batch of {bytes} bytes; {} takes {}", profile.name(), limits.batch_bytes_max),
-                )
-                .help("a post of this size cannot be stored there: split it or shorten it"));
-            }
-            let reply = self.connection.run_raw(update.command, Call::write(update.kinds.len())).await?;
-            let reader = Reader { profile, redactor: self.connection.redactor() };
-            for (place, effect) in update.places.into_iter().zip(reader.effects(&reply, &update.kinds)) {
-                if let Some(slot) = effects.get_mut(place) {
-                    *slot = Some(effect);
-                }
-            }
+            let most = limits.batch_bytes_max;
+            return Err(Fault::new(
+                Class::Permanent,
+                format!("a batch of {bytes} bytes; {} takes {most}", profile.name()),
+            ));
         }
+        self.send(profile, updates, &mut effects).await?;
         Ok(effects.into_iter().map(|effect| effect.unwrap_or(Effect::Untold)).collect())
     }
 

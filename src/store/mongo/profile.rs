@@ -60,8 +60,10 @@ pub enum WriteConcern {
 pub struct Facts {
     /// The name in reports and for `--engine`.
     pub name: &'static str,
-    /// Statements in one `update` command.
+    /// Statements in one batch.
     pub statements_max: usize,
+    /// Statements in one `update` command; the batch is one command where this is no less.
+    pub command_statements_max: usize,
     /// Bytes of one command.
     pub batch_bytes_max: usize,
     /// Bytes of one stored document.
@@ -76,6 +78,8 @@ pub struct Facts {
     pub write_concern: WriteConcern,
     /// Reads may ask for what a majority has.
     pub read_majority: bool,
+    /// What is lost on this engine whatever is configured, one sentence each.
+    pub lost: &'static [&'static str],
 }
 
 const KIB: usize = 1024;
@@ -90,6 +94,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "mongodb",
             statements_max: 100_000,
+            command_statements_max: 100_000,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16 * MIB,
             nesting_levels_max: 90,
@@ -97,6 +102,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: true,
             write_concern: WriteConcern::MajorityTimed,
             read_majority: true,
+            lost: &[],
         },
     ),
     (
@@ -104,6 +110,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "mongodb-sharded",
             statements_max: 100_000,
+            command_statements_max: 100_000,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16 * MIB,
             nesting_levels_max: 90,
@@ -112,6 +119,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: true,
             write_concern: WriteConcern::MajorityTimed,
             read_majority: true,
+            lost: &[],
         },
     ),
     (
@@ -119,6 +127,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "documentdb",
             statements_max: 1_000,
+            command_statements_max: 1_000,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16_000_000,
             nesting_levels_max: 90,
@@ -127,6 +136,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::MajorityTimed,
             read_majority: false,
+            lost: &[],
         },
     ),
     (
@@ -134,6 +144,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "cosmos-ru",
             statements_max: 100,
+            command_statements_max: 100,
             batch_bytes_max: 3 * MIB,
             document_bytes_max: 2_000_000,
             nesting_levels_max: 32,
@@ -142,6 +153,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::Majority,
             read_majority: false,
+            lost: &[],
         },
     ),
     (
@@ -149,6 +161,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "documentdb-vcore",
             statements_max: 25_000,
+            command_statements_max: 25_000,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16_000_000,
             nesting_levels_max: 90,
@@ -156,6 +169,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::Majority,
             read_majority: false,
+            lost: &[],
         },
     ),
     (
@@ -163,6 +177,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "firestore",
             statements_max: 500,
+            command_statements_max: 500,
             batch_bytes_max: 8 * MIB,
             document_bytes_max: 4 * MIB,
             nesting_levels_max: 20,
@@ -171,15 +186,17 @@ const FACTS: [(Profile, Facts); 10] = [
             // It refuses anything but `w`, which may be 1 or majority.
             write_concern: WriteConcern::Majority,
             read_majority: false,
+            lost: &[],
         },
     ),
     (
         Profile::FerretDb1,
         Facts {
             name: "ferretdb1",
+            statements_max: 100,
             // It stops at the first error of a command, ordered or not, gives it the index 0 and leaves
             // `n` out: only a command of one statement has a reply that tells.
-            statements_max: 1,
+            command_statements_max: 1,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16_000_000,
             nesting_levels_max: 90,
@@ -187,6 +204,10 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::Majority,
             read_majority: false,
+            lost: &[
+                "ferretdb1 does not compare and set in one step: of two runs that change one post at once both may \
+                 believe they won, so let only one run write at a time",
+            ],
         },
     ),
     (
@@ -195,6 +216,7 @@ const FACTS: [(Profile, Facts); 10] = [
             name: "ferretdb2",
             // It says 100,000 and enforces this.
             statements_max: 25_000,
+            command_statements_max: 25_000,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16_000_000,
             nesting_levels_max: 90,
@@ -202,6 +224,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::Majority,
             read_majority: false,
+            lost: &[],
         },
     ),
     (
@@ -209,6 +232,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "oracle",
             statements_max: 1_000,
+            command_statements_max: 1_000,
             batch_bytes_max: COMMAND_BYTES_MAX,
             document_bytes_max: 16_000_000,
             nesting_levels_max: 32,
@@ -217,6 +241,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::Unstated,
             read_majority: false,
+            lost: &[],
         },
     ),
     (
@@ -224,6 +249,7 @@ const FACTS: [(Profile, Facts); 10] = [
         Facts {
             name: "unknown",
             statements_max: 1_000,
+            command_statements_max: 1_000,
             batch_bytes_max: 4 * MIB,
             document_bytes_max: 2_000_000,
             nesting_levels_max: 20,
@@ -231,6 +257,7 @@ const FACTS: [(Profile, Facts); 10] = [
             covering_heads: false,
             write_concern: WriteConcern::Majority,
             read_majority: false,
+            lost: &[],
         },
     ),
 ];

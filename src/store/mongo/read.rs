@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use bson::{Bson, Document, doc};
+use bson::{Bson, Document, RawDocument, doc};
 use futures_util::StreamExt;
 
-use super::super::Fault;
 use super::super::document::{Head, head_projection};
+use super::super::{Class, Fault};
 use super::connection::{Call, Connection};
 
 /// Ids in one `$in`; at 26 characters some 40 KiB.
@@ -17,6 +17,10 @@ const SLUGS_MAX: usize = 500;
 
 /// Bytes of ids or slugs in one `$in`: ids of other makers may be long.
 const KEY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Documents in one reply. An engine fills its replies to its own limit of bytes before; without this the first
+/// one has 101, and each further one costs a round trip.
+const REPLY_DOCUMENTS_MAX: i32 = 100_000;
 
 /// Reads of one collection.
 pub struct Reads<'a> {
@@ -29,20 +33,18 @@ pub struct Reads<'a> {
 impl Reads<'_> {
     /// All heads, in order of `_id`.
     pub async fn heads(&self) -> Result<Vec<Head>, Fault> {
-        self.find(doc! {}, Some(head_projection()), Some(doc! { "_id": 1 }), |document| {
-            Head::from_document(&document)
-        })
-        .await
+        let mut out = self.find(doc! {}, Some(head_projection()), Some(doc! { "_id": 1 }), head).await?;
+        // Engines order ids of other types than text before these, and some order text by a locale.
+        sort(&mut out);
+        Ok(out)
     }
 
     /// The heads under these ids, in order of `_id`.
     pub async fn heads_of(&self, ids: &[String]) -> Result<Vec<Head>, Fault> {
         let mut out = Vec::new();
         for chunk in chunks(ids.iter().map(String::as_str), IDS_MAX) {
-            let filter = doc! { "_id": { "$in": chunk } };
             out.extend(
-                self.find(filter, Some(head_projection()), None, |document| Head::from_document(&document))
-                    .await?,
+                self.find(doc! { "_id": { "$in": chunk } }, Some(head_projection()), None, head).await?,
             );
         }
         sort(&mut out);
@@ -57,10 +59,7 @@ impl Reads<'_> {
         let mut out = Vec::new();
         for chunk in chunks(keys.iter().map(|(slug, _)| slug.as_str()), SLUGS_MAX) {
             let filter = doc! { "slug": { "$in": chunk }, "live": true };
-            out.extend(
-                self.find(filter, Some(head_projection()), None, |document| Head::from_document(&document))
-                    .await?,
-            );
+            out.extend(self.find(filter, Some(head_projection()), None, head).await?);
         }
         out.retain(|head: &Head| wanted.contains(&(head.slug.as_str(), head.lang.as_str())));
         sort(&mut out);
@@ -71,7 +70,7 @@ impl Reads<'_> {
     pub async fn documents(&self, ids: &[String]) -> Result<Vec<Document>, Fault> {
         let mut out = Vec::new();
         for chunk in chunks(ids.iter().map(String::as_str), IDS_MAX) {
-            out.extend(self.find(doc! { "_id": { "$in": chunk } }, None, None, |document| document).await?);
+            out.extend(self.find(doc! { "_id": { "$in": chunk } }, None, None, whole).await?);
         }
         out.sort_by_cached_key(id_text);
         Ok(out)
@@ -83,10 +82,11 @@ impl Reads<'_> {
         filter: Document,
         projection: Option<Document>,
         sort: Option<Document>,
-        read: impl Fn(Document) -> T,
+        read: impl Fn(&RawDocument) -> bson::error::Result<T>,
     ) -> Result<Vec<T>, Fault> {
         let known = self.connection.ready().await?;
-        let mut command = doc! { "find": self.collection, "filter": filter };
+        let mut command =
+            doc! { "find": self.collection, "filter": filter, "batchSize": REPLY_DOCUMENTS_MAX };
         if let Some(projection) = projection {
             command.insert("projection", projection);
         }
@@ -110,16 +110,26 @@ impl Reads<'_> {
             let (batch, rest) = self.connection.within(Call::READ, step).await?;
             cursor = rest;
             let Some(batch) = batch else { return Ok(out) };
-            let unreadable = |error: &dyn std::fmt::Display| {
-                Fault::new(super::super::Class::Unknown, format!("a reply cannot be read: {error}"))
-            };
             for document in batch.doc_slices().map_err(|error| unreadable(&error.kind))? {
                 let document = document.map_err(|error| unreadable(&error))?;
                 let document = document.as_document().ok_or_else(|| unreadable(&"it holds no document"))?;
-                out.push(read(Document::try_from(document).map_err(|error| unreadable(&error))?));
+                out.push(read(document).map_err(|error| unreadable(&error))?);
             }
         }
     }
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> Fault {
+    Fault::new(Class::Unknown, format!("a reply cannot be read: {error}"))
+}
+
+/// A document as it is.
+pub fn whole(raw: &RawDocument) -> bson::error::Result<Document> {
+    Document::try_from(raw)
+}
+
+fn head(raw: &RawDocument) -> bson::error::Result<Head> {
+    whole(raw).map(|document| Head::from_document(&document))
 }
 
 /// Distinct values in order, cut by number and bytes.
@@ -146,4 +156,23 @@ fn sort(heads: &mut [Head]) {
 
 fn id_text(document: &Document) -> String {
     Head::from_document(document).id
+}
+
+#[cfg(test)]
+#[expect(clippy::indexing_slicing, reason = "a test that meets something unforeseen fails")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_cut_by_number_and_by_bytes() {
+        let names: Vec<String> = (0..25).map(|at| format!("s{}", at % 11)).collect();
+        let chunks_of_4 = chunks(names.iter().map(String::as_str), 4);
+        assert_eq!(chunks_of_4.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 3]);
+        let long = "x".repeat(KEY_BYTES_MAX);
+        let names = [format!("{long}1"), format!("{long}2"), "a".to_owned()];
+        let by_bytes = chunks(names.iter().map(String::as_str), 100);
+        assert_eq!(by_bytes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(by_bytes[0][0].as_str(), Some("a"));
+        assert_eq!(chunks(std::iter::empty(), 4).len(), 0);
+    }
 }
