@@ -85,17 +85,21 @@ fn one_place(group: &[Claim<'_>], rules: &Rules, tell: &mut impl FnMut(&Claim<'_
     let posts: Vec<Claim<'_>> = group.iter().filter(|claim| !claim.draft).copied().collect();
     if posts.len() > 1 {
         let help = apart(&posts, rules);
+        let mut at_instant: BTreeMap<Option<PublishedAt>, usize> = BTreeMap::new();
         for post in &posts {
-            let same_instant =
-                posts.iter().filter(|other| other.published_at == post.published_at).count() > 1;
+            *at_instant.entry(post.published_at).or_default() += 1;
+        }
+        for post in &posts {
+            let same_instant = at_instant.get(&post.published_at).is_some_and(|posts| *posts > 1);
             let problem = if same_instant {
                 Diagnostic::error(
                     "duplicate-identity",
                     format!(
-                        "{} are one post: slug `{}`, language `{}`, one date",
+                        "{} are one post: slug `{}`, language `{}`, published {}",
                         paths(&posts),
                         post.slug,
-                        post.lang
+                        post.lang,
+                        post.published_at.map_or_else(|| "at one time".to_owned(), PublishedAt::to_rfc3339)
                     ),
                 )
             } else {

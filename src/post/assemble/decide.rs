@@ -206,8 +206,10 @@ impl Decider<'_> {
         if found.day != day {
             let (year, month, of_month) = day;
             let message = format!(
-                "{place} says {year:04}-{month:02}-{of_month:02} and the {} says {}; {place} is used",
-                found.rule, found.written
+                "{place} says {year:04}-{month:02}-{of_month:02} and the {} {} {}; {place} is used",
+                found.rule,
+                if found.rule.starts_with("folders") { "say" } else { "says" },
+                found.written
             );
             self.problems.push(Diagnostic::warning("date-differs", message).help("make them agree").at(span));
         }

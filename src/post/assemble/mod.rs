@@ -15,6 +15,9 @@ use crate::identity::{PostId, SourceHash};
 
 use decide::Decision;
 
+/// Most errors, and most warnings, of one file that are told.
+pub const PROBLEMS_MAX: usize = 50;
+
 /// Reads one file. `in_drafts` tells that it lies in a `_drafts` folder. Never panics, whatever the
 /// bytes and the path are.
 pub fn parse(file: &str, in_drafts: bool, bytes: &[u8], rules: &Rules) -> Parsed {
@@ -211,21 +214,46 @@ impl Source<'_> {
         })
     }
 
-    /// Locates every problem and puts them in order of place.
+    /// Puts the problems in order of place and locates them.
     fn finish(self, outcome: Outcome, facts: Facts) -> Parsed {
+        let mut problems = self.problems;
+        problems.sort_by(|a, b| {
+            let place = |d: &Diagnostic| (d.span.as_ref().map(|span| span.start), d.severity);
+            place(a).cmp(&place(b)).then_with(|| a.message.cmp(&b.message))
+        });
+        problems.dedup();
+        // To locate one takes the whole text, so that what is not shown is left out before.
         let mut diagnostics: Vec<Diagnostic> =
-            self.problems.into_iter().map(|problem| problem.in_file(self.file)).collect();
+            bounded(problems).into_iter().map(|problem| problem.in_file(self.file)).collect();
         for diagnostic in &mut diagnostics {
             diagnostic.locate(self.text);
         }
-        diagnostics.sort_by(|a, b| {
-            let place = |d: &Diagnostic| (d.line, d.column, d.severity);
-            place(a).cmp(&place(b)).then_with(|| a.message.cmp(&b.message))
-        });
-        diagnostics.dedup();
         Parsed { file: self.file.to_owned(), outcome, diagnostics, facts }
     }
 }
+
+/// Keeps the first [`PROBLEMS_MAX`] of each severity, and says how many there are beside them.
+fn bounded(problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let (mut errors, mut warnings) = (0_usize, 0_usize);
+    let mut kept: Vec<Diagnostic> = Vec::new();
+    for problem in problems {
+        let count = if problem.is_error() { &mut errors } else { &mut warnings };
+        *count += 1;
+        if *count <= PROBLEMS_MAX {
+            kept.push(problem);
+        }
+    }
+    let more = |count: usize| format!("{} more problems of this file are not shown", count - PROBLEMS_MAX);
+    if errors > PROBLEMS_MAX {
+        kept.push(Diagnostic::error("too-many-problems", more(errors)).help(CORRECT_FIRST));
+    }
+    if warnings > PROBLEMS_MAX {
+        kept.push(Diagnostic::warning("too-many-problems", more(warnings)).help(CORRECT_FIRST));
+    }
+    kept
+}
+
+const CORRECT_FIRST: &str = "correct the ones above first";
 
 #[cfg(test)]
 mod tests;

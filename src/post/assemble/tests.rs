@@ -319,6 +319,27 @@ fn bytes_that_are_no_text_are_told() {
     }
 }
 
+#[test]
+fn a_hostile_block_is_read_in_bounded_time_and_told_in_bounded_length() {
+    let keys: String = (0..6_000).map(|at| format!("k.{at}: 1\n")).collect();
+    let tags: Vec<String> = (0..20_000).map(|at| format!("t{at}")).collect();
+    let text = format!("---\ndate: 2031-07-09\ntags: {}\n{keys}---\n", tags.join(","));
+    let started = std::time::Instant::now();
+    let parsed = read("a.md", &text);
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+    let Outcome::Post(post) = &parsed.outcome else { panic!("{:?}", parsed.diagnostics) };
+    assert_eq!((post.meta.tags.len(), post.meta.extra.len()), (20_000, 6_000));
+    assert_eq!(parsed.diagnostics.len(), super::PROBLEMS_MAX + 1);
+    assert!(parsed.diagnostics.last().is_some_and(|last| last.message.starts_with("5950 more")));
+
+    let items: String = (0..200).map(|_| "  - [x]\n").collect();
+    let parsed = read("a.md", &format!("---\ndate: 2031-07-09\na.b: 1\ntags:\n{items}---\n"));
+    assert!(matches!(parsed.outcome, Outcome::Invalid));
+    let errors = parsed.diagnostics.iter().filter(|problem| problem.is_error()).count();
+    assert_eq!(errors, super::PROBLEMS_MAX + 1);
+    assert_eq!(parsed.diagnostics.len(), errors + 1, "a warning is not crowded out");
+}
+
 mod properties {
     use proptest::prelude::*;
 

@@ -20,6 +20,8 @@ pub struct Candidate<'a> {
     pub key_span: Range<usize>,
     /// The value.
     pub node: &'a Node,
+    /// The whole entry, where it stands at the top.
+    pub top: Option<&'a Entry>,
 }
 
 impl Candidate<'_> {
@@ -84,11 +86,12 @@ impl<'a> Sorter<'a, '_> {
         if !self.first_of(&folded(&entry.key), &entry.key, &entry.key_span) {
             return;
         }
-        self.candidate(entry, entry.key.clone(), place);
+        self.candidate(entry, entry.key.clone(), place, Some(entry));
     }
 
-    fn candidate(&mut self, entry: &'a Entry, written: String, place: Place) {
-        let candidate = Candidate { place, written, key_span: entry.key_span.clone(), node: &entry.node };
+    fn candidate(&mut self, entry: &'a Entry, written: String, place: Place, top: Option<&'a Entry>) {
+        let candidate =
+            Candidate { place, written, key_span: entry.key_span.clone(), node: &entry.node, top };
         match place.spec.field {
             // `published` is a date or a boolean; its type decides.
             Field::PublishedAt
@@ -131,6 +134,7 @@ impl<'a> Sorter<'a, '_> {
                         written: format!("{}[0]", entry.key),
                         key_span: entry.key_span.clone(),
                         node: first,
+                        top: None,
                     });
                 } else {
                     self.out.unknown.push(entry);
@@ -157,7 +161,7 @@ impl<'a> Sorter<'a, '_> {
             let written = format!("{parent}.{}", child.key);
             if self.first_of(&format!("{}.{}", folded(parent), folded(&child.key)), &written, &child.key_span)
             {
-                self.candidate(child, written, place);
+                self.candidate(child, written, place, None);
             }
         }
         rest

@@ -15,7 +15,8 @@ use std::ops::Range;
 
 use crate::diagnostic::Diagnostic;
 use crate::post::date::Instant;
-use crate::post::front_matter::{Entry, Value};
+use crate::post::front_matter::{Entry, Value, fold_key};
+use crate::post::preset::Preset;
 use crate::post::{Meta, Rules};
 
 use gather::{Candidate, Gathered};
@@ -83,7 +84,7 @@ pub fn read(entries: &[Entry], source: &str, rules: &Rules) -> (Fields, Vec<Diag
     let mut problems = Vec::new();
     let names = Names::new(rules);
     let gathered = gather::gather(entries, &names, source, &mut problems);
-    let mut reader = Reader { gathered: &gathered, rules, problems };
+    let mut reader = Reader { gathered: &gathered, rules, problems, losers: Vec::new() };
 
     let mut fields = Fields {
         title: reader.text(Field::Title),
@@ -99,8 +100,8 @@ pub fn read(entries: &[Entry], source: &str, rules: &Rules) -> (Fields, Vec<Diag
     if let Read::Given(title) = &fields.title {
         fields.meta.title = Some(title.value.clone());
     }
-    let mut problems = reader.problems;
-    for entry in &gathered.rest {
+    let Reader { mut problems, losers, .. } = reader;
+    for entry in gathered.rest.iter().map(AsRef::as_ref).chain(losers) {
         extra::add(&mut fields.meta.extra, entry, 1, &mut problems);
     }
     typo::warn(&gathered, &mut problems);
@@ -112,11 +113,13 @@ struct Reader<'a> {
     gathered: &'a Gathered<'a>,
     rules: &'a Rules,
     problems: Vec<Diagnostic>,
+    /// Entries whose field another name gave: they say something else, and it is not lost.
+    losers: Vec<&'a Entry>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// The candidates of a field, the first in the table's order first.
-    fn candidates(&self, field: Field) -> Vec<&Candidate<'_>> {
+    fn candidates(&self, field: Field) -> Vec<&'a Candidate<'a>> {
         let mut found: Vec<_> =
             self.gathered.candidates.iter().filter(|candidate| candidate.place.spec.field == field).collect();
         found.sort_by_key(|candidate| candidate.place.rank);
@@ -157,13 +160,31 @@ impl Reader<'_> {
                         Err(()) => false,
                     };
                     if !same {
-                        told.push(two_names(&winner.name, candidate));
+                        told.extend(self.two_names(&winner.name, candidate));
+                        self.losers.extend(candidate.top);
                     }
                 }
             }
         }
         self.problems.append(&mut told);
         result
+    }
+
+    /// A warning that two names of one field differ. Hugo's `linkTitle` is a short title beside the
+    /// title, on purpose.
+    fn two_names(&self, winner: &str, loser: &Candidate<'_>) -> Option<Diagnostic> {
+        let written = &loser.written;
+        if self.rules.preset == Preset::Hugo && fold_key(written) == "linktitle" {
+            return None;
+        }
+        let field = loser.place.spec.name;
+        let message =
+            format!("`{winner}` and `{written}` both give `{field}` and differ; `{winner}` is used");
+        let help = match loser.top {
+            Some(_) => format!("take one of the two out; `{written}` is kept in `extra`"),
+            None => "take one of the two out".to_owned(),
+        };
+        Some(Diagnostic::warning("two-names", message).help(help).at(loser.key_span.clone()))
     }
 
     fn text(&mut self, field: Field) -> Read<String> {
@@ -314,16 +335,6 @@ fn equal(left: &Typed, right: &Typed) -> bool {
         (Typed::Date(left), Typed::Date(right)) => left.unix_millis == right.unix_millis,
         (left, right) => left == right,
     }
-}
-
-fn two_names(winner: &str, loser: &Candidate<'_>) -> Diagnostic {
-    let field = loser.place.spec.name;
-    Diagnostic::warning(
-        "two-names",
-        format!("`{winner}` and `{}` both give `{field}` and differ; `{winner}` is used", loser.written),
-    )
-    .help("take one of the two out")
-    .at(loser.key_span.clone())
 }
 
 #[cfg(test)]

@@ -111,6 +111,9 @@ fn the_first_name_of_the_table_wins_with_a_warning() {
     assert_eq!(codes(&problems), ["two-names"]);
     assert!(problems[0].message.contains("`summary` and `excerpt`"), "{}", problems[0].message);
 
+    // What the loser said is not lost.
+    assert_eq!(fields.meta.extra, bson::doc! {"excerpt": "late"});
+
     let (fields, problems) = read_json(&json!({"excerpt": "same", "summary": "same", "description": null}));
     assert_eq!(fields.meta.summary.as_deref(), Some("same"));
     assert!(problems.is_empty(), "{problems:?}");
@@ -119,6 +122,18 @@ fn the_first_name_of_the_table_wins_with_a_warning() {
     let (fields, problems) = read_json(&json!({"summary": "", "description": null, "excerpt": "kept"}));
     assert_eq!(fields.meta.summary.as_deref(), Some("kept"));
     assert!(problems.is_empty(), "{problems:?}");
+}
+
+#[test]
+fn hugos_link_title_is_a_second_title_on_purpose() {
+    let entries = entries(&json!({"title": "All about plums", "linkTitle": "Plums"}));
+    let hugo = Rules { preset: Preset::Hugo, ..rules() };
+    for (rules, warnings) in [(rules(), 1), (hugo, 0)] {
+        let (fields, problems) = read(&entries, "", &rules);
+        assert_eq!(fields.meta.title.as_deref(), Some("All about plums"));
+        assert_eq!(fields.meta.extra, bson::doc! {"linkTitle": "Plums"});
+        assert_eq!(problems.len(), warnings);
+    }
 }
 
 #[test]

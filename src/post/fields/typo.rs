@@ -81,6 +81,9 @@ const COMMON_KEYS: &[&str] = &[
 /// Shortest name that is compared; `ref` or `url` lie near too many words.
 const NAME_CHARS_MIN: usize = 4;
 
+/// Most unknown keys of one file that are compared with the table.
+const KEYS_COMPARED_MAX: usize = 200;
+
 /// Names at which two slips are still near.
 const TWO_SLIPS_CHARS_MIN: usize = 8;
 
@@ -90,7 +93,7 @@ pub fn warn(gathered: &Gathered<'_>, problems: &mut Vec<Diagnostic>) {
         gathered.candidates.iter().any(|candidate| candidate.place.spec.field == field)
             || (field == Field::PublishedAt && !gathered.published_flags.is_empty())
     };
-    for entry in &gathered.unknown {
+    for entry in gathered.unknown.iter().take(KEYS_COMPARED_MAX) {
         let typed = folded(&entry.key);
         if COMMON_KEYS.iter().any(|common| folded(common) == typed) {
             continue;
@@ -122,6 +125,9 @@ fn slips(typed: &str, name: &str) -> Option<usize> {
         return None;
     }
     let few = if chars >= TWO_SLIPS_CHARS_MIN { 2 } else { 1 };
+    if typed.chars().count().abs_diff(chars) > few {
+        return None;
+    }
     let slips = strsim::osa_distance(typed, name);
     (slips > 0 && slips <= few).then_some(slips)
 }

@@ -1,5 +1,7 @@
 //! One value of the front matter read as what its field holds.
 
+use std::collections::HashSet;
+
 use jiff::tz::TimeZone;
 
 use super::table::Shape;
@@ -233,9 +235,10 @@ impl Items {
 /// Trimmed, without empty and null ones, repeated ones once, in order.
 fn list(node: &Node, name: &str, kind: Items, problems: &mut Vec<Diagnostic>) -> Result<Vec<String>, ()> {
     let mut texts: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     let mut add = |text: &str| {
         let text = text.trim();
-        if !text.is_empty() && !texts.iter().any(|known| known == text) {
+        if !text.is_empty() && seen.insert(text.to_owned()) {
             texts.push(text.to_owned());
         }
     };
