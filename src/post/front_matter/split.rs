@@ -162,11 +162,14 @@ fn unclosed(source: &str, first: &Line<'_>, mark: &str, start: usize) -> Diagnos
     let mut block = lines(source, start).take_while(|line| !line.text.trim().is_empty());
     let near = block.find(|line| meant::is_near_fence(line.text));
     let help = match near {
-        Some(line) => format!(
-            "line {} is `{}`, which does not close it; write `{mark}` there",
-            line_number(source, line.span.start),
-            meant::shown(line.text),
-        ),
+        Some(line) => {
+            let number = line_number(source, line.span.start);
+            let shown = meant::shown(line.text);
+            // An indented fence, or one with invisible characters around it.
+            let blanks =
+                if shown.trim_matches(|c| !mark.contains(c)) == mark { " with blanks around it" } else { "" };
+            format!("line {number} is `{shown}`{blanks}, which does not close it; write `{mark}` there")
+        }
         None => format!("add a line `{mark}` after the last key"),
     };
     Diagnostic::error(
@@ -277,6 +280,7 @@ mod tests {
             assert!(message.ends_with("the closing line is missing"), "{message}");
             assert!(!help.is_empty());
         }
+        assert!(broken("---\na: 1\n---\u{a0}\nText\n").3.contains("with blanks around it"));
     }
 
     #[test]
@@ -286,6 +290,7 @@ mod tests {
             let (code, _, _, help) = broken(&format!("---\na: 1\n{near}\nText\n"));
             assert_eq!(code, "front-matter-unclosed");
             assert!(help.starts_with("line 3 is `"), "{near:?}: {help}");
+            assert_eq!(help.contains("with blanks around it"), near == " ---", "{near:?}: {help}");
         }
     }
 

@@ -25,7 +25,18 @@ pub(super) fn read(source: &str, range: Range<usize>, problems: &mut Problems) -
         if told.iter().any(|line| line.start <= at && at <= line.end) {
             continue;
         }
-        told.push(reader.line_of(at).span);
+        let line = reader.line_of(at);
+        told.push(line.span.clone());
+        if meant::is_near_fence(line.text) {
+            // What follows is the body.
+            let message = format!("{} does not close the front matter", meant::shown(line.text));
+            problems.tell(|| {
+                Diagnostic::error("toml-syntax", message)
+                    .at(reader.span(line.span))
+                    .help("write the closing line `+++` in its place")
+            });
+            break;
+        }
         problems.tell(|| reader.problem(error, table.get_ref()));
         if error.message() != DUPLICATE {
             discard_at(&mut entries, range.start + at);

@@ -36,6 +36,8 @@ fn errors_are_all_told_with_their_places() {
         bad(&toml_file("a = word\nb = 1\nc = \"open\nd = 'x\\y'\ne = \"x\\y\"")),
         [("toml-syntax", 2, 5), ("toml-syntax", 4, 10), ("toml-syntax", 6, 8)]
     );
+    // A fence of another kind: what follows it is the body, up to a `+++` in it.
+    assert_eq!(bad(&toml_file("a = 1\n---\n\nProse goes on.\n")), [("toml-syntax", 3, 1)]);
     assert!(problems(&toml_file("author: me"))[0].help.starts_with("this is YAML"));
     assert!(problems(&toml_file("{\"a\": 1}"))[0].help.starts_with("this is JSON"));
 }
