@@ -15,6 +15,9 @@ pub struct Content {
     pub root: Sourced<PathBuf>,
     /// As it was written, with `/`.
     pub shown: String,
+    /// The path of the root from the working directory, with `/`; absolute where it lies elsewhere. What a
+    /// person, an editor or a CI puts before a file's path.
+    pub here: String,
     /// Paths below the root (with `/`) that are planned; empty: all.
     pub narrow: Vec<String>,
 }
@@ -34,12 +37,14 @@ pub(super) fn content(layers: &Layers<'_>, paths: &[PathBuf]) -> Result<Content,
             _ => slashes(path),
         };
         let shown = if shown.is_empty() { ".".to_owned() } else { shown };
-        return Ok(Content { root: Sourced { value: root, origin: Origin::Argument }, shown, narrow });
+        let here = here(layers.cwd, &root);
+        return Ok(Content { root: Sourced { value: root, origin: Origin::Argument }, shown, here, narrow });
     }
     let root = layers.text("content", DEFAULT_CONTENT)?;
     let shown = slashes(Path::new(&root.value));
     let base = layers.base(&root.origin);
     let root = root.map(|text| normal(&base.join(text)));
+    let here = here(layers.cwd, &root.value);
     let mut narrow = Vec::new();
     for path in paths {
         let on_disk = normal(&layers.cwd.join(path));
@@ -51,7 +56,7 @@ pub(super) fn content(layers: &Layers<'_>, paths: &[PathBuf]) -> Result<Content,
             // A PATH around the root means all of it.
             .or_else(|| below(&on_disk, &root.value).map(|_| String::new()));
         match inside {
-            Some(path) if path.is_empty() => return Ok(Content { root, shown, narrow: Vec::new() }),
+            Some(path) if path.is_empty() => return Ok(Content { root, shown, here, narrow: Vec::new() }),
             Some(path) => narrow.push(path),
             None => {
                 return Err(Failure::usage(format!(
@@ -65,7 +70,7 @@ pub(super) fn content(layers: &Layers<'_>, paths: &[PathBuf]) -> Result<Content,
     }
     narrow.sort();
     narrow.dedup();
-    Ok(Content { root, shown, narrow })
+    Ok(Content { root, shown, here, narrow })
 }
 
 impl Content {
@@ -75,6 +80,14 @@ impl Content {
             || self.narrow.iter().any(|path| {
                 file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
+    }
+}
+
+fn here(cwd: &Path, root: &Path) -> String {
+    match below(cwd, root) {
+        Some(path) if path.is_empty() => ".".to_owned(),
+        Some(path) => path,
+        None => slashes(root),
     }
 }
 

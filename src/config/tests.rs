@@ -218,6 +218,8 @@ fn a_path_narrows_inside_the_root_and_is_the_root_where_none_is_configured() {
     assert!(part.wants("ko/a.md") && part.wants("ko") && !part.wants("korea.md"));
     let from_inside = narrow(&configured.path().join("content"), &["ingest", "ko/a.md"]).unwrap();
     assert_eq!(from_inside.narrow, ["ko/a.md"]);
+    assert_eq!((from_inside.shown.as_str(), from_inside.here.as_str()), ("content", "."));
+    assert_eq!(part.here, "content");
     assert_eq!(from_inside.root.value, configured.path().join("content"));
     assert!(narrow(configured.path(), &["ingest", "content/gone"]).unwrap_err().message.contains("no such"));
     std::fs::create_dir(configured.path().join("other")).unwrap();

@@ -18,8 +18,6 @@ pub enum Format {
     Sarif,
     /// A summary for a pull request.
     Markdown,
-    /// A page by itself.
-    Html,
 }
 
 impl Format {
@@ -32,7 +30,6 @@ impl Format {
             Format::Github => "github",
             Format::Sarif => "sarif",
             Format::Markdown => "markdown",
-            Format::Html => "html",
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod format;
 pub mod github;
 pub mod human;
 pub mod json;
+pub mod markdown;
 pub mod ndjson;
 pub mod paint;
 pub mod progress;
@@ -75,14 +76,15 @@ pub enum Purpose {
     Apply,
 }
 
-/// The renderer of a format. Formats that no verb with events offers fall back to the one for people.
+/// The renderer of a format.
 pub fn renderer(format: Format, output: Output) -> Box<dyn Renderer> {
     match format {
         Format::Json => Box::new(json::Json::new(output)),
         Format::Ndjson => Box::new(ndjson::Ndjson::new(output)),
         Format::Github => Box::new(github::Github::new(output)),
         Format::Sarif => Box::new(sarif::Sarif::new(output)),
-        Format::Human | Format::Markdown | Format::Html => Box::new(human::Human::new(output)),
+        Format::Markdown => Box::new(markdown::Markdown::new(output)),
+        Format::Human => Box::new(human::Human::new(output)),
     }
 }
 

@@ -260,6 +260,11 @@ fn a_diff_as_one_object() {
 }
 
 #[test]
+fn a_diff_as_markdown() {
+    insta::assert_snapshot!(both(Format::Markdown, Purpose::Look));
+}
+
+#[test]
 fn colours_change_no_text() {
     for purpose in [Purpose::Check, Purpose::Look, Purpose::Apply] {
         let (plain, _) = told(Format::Human, purpose, Paint::OFF, 2, false);
@@ -271,14 +276,18 @@ fn colours_change_no_text() {
 
 #[test]
 fn equal_runs_print_equal_bytes() {
-    for format in [Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif] {
+    for format in
+        [Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif, Format::Markdown]
+    {
         assert_eq!(both(format, Purpose::Apply), both(format, Purpose::Apply));
     }
 }
 
 #[test]
 fn a_failure_is_told_in_every_format() {
-    for format in [Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif] {
+    for format in
+        [Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif, Format::Markdown]
+    {
         let (out, err) = (Buffer::default(), Buffer::default());
         let output = Output {
             out: Box::new(out.clone()),
