@@ -256,7 +256,7 @@ fn read_message(stream: &mut TcpStream) -> std::io::Result<(i32, Document)> {
     let mut rest = &body[4..end];
     let mut command = Document::new();
     while let Some((kind, after)) = rest.split_first() {
-        let size = i32::from_le_bytes(after[..4].try_into().unwrap()) as usize;
+        let size = usize::try_from(i32::from_le_bytes(after[..4].try_into().unwrap())).unwrap();
         let section = &after[..size];
         rest = &after[size..];
         if *kind == 0 {

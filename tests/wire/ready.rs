@@ -91,7 +91,7 @@ async fn an_index_with_other_options_is_refused() {
     for wrong in [over_all, not_unique, other_filter, other_order, folded] {
         let server = Scripted::mongodb();
         server.on("listCollections", [collections()]);
-        server.on("listIndexes", [list(&[wrong.clone()])]);
+        server.on("listIndexes", [list(std::slice::from_ref(&wrong))]);
         let fault = connected(&server).await.ensure_ready().await.unwrap_err();
         assert_eq!(fault.class, Class::Permanent, "{wrong}");
         assert!(fault.message.contains("idempost_live") && fault.help.contains("drop"), "{fault:?}");

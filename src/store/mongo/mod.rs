@@ -11,6 +11,7 @@ pub mod classify;
 pub mod command;
 pub mod connection;
 pub mod doctor;
+mod head;
 pub mod indexes;
 pub mod profile;
 mod read;

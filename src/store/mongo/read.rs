@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use super::super::document::{Head, head_projection};
 use super::super::{Class, Fault};
 use super::connection::{Call, Connection};
+use super::head::{head, whole};
 
 /// Ids in one `$in`; at 26 characters some 40 KiB.
 const IDS_MAX: usize = 1_000;
@@ -123,15 +124,6 @@ fn unreadable(error: &dyn std::fmt::Display) -> Fault {
     Fault::new(Class::Unknown, format!("a reply cannot be read: {error}"))
 }
 
-/// A document as it is.
-pub fn whole(raw: &RawDocument) -> bson::error::Result<Document> {
-    Document::try_from(raw)
-}
-
-fn head(raw: &RawDocument) -> bson::error::Result<Head> {
-    whole(raw).map(|document| Head::from_document(&document))
-}
-
 /// Distinct values in order, cut by number and bytes.
 fn chunks<'a>(values: impl Iterator<Item = &'a str>, count_max: usize) -> Vec<Vec<Bson>> {
     let distinct: BTreeSet<&str> = values.collect();
@@ -159,7 +151,6 @@ fn id_text(document: &Document) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::indexing_slicing, reason = "a test that meets something unforeseen fails")]
 mod tests {
     use super::*;
 

@@ -5,7 +5,8 @@ use bson::{Bson, Document, doc};
 use super::super::{Class, Fault, Inserted, fields};
 use super::command::Shape;
 use super::connection::{Call, Connection};
-use super::read::{self, Reads};
+use super::head::whole;
+use super::read::Reads;
 use super::reply::Reader;
 
 /// Ids in one `delete`.
@@ -35,7 +36,7 @@ impl Rows<'_> {
             equal.insert(key, value);
         }
         let reads = Reads { connection: self.connection, collection: self.collection };
-        reads.find(equal, None, Some(doc! { "_id": 1 }), read::whole).await
+        reads.find(equal, None, Some(doc! { "_id": 1 }), whole).await
     }
 
     /// Inserts a row.
