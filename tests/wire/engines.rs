@@ -175,3 +175,60 @@ async fn one_statement_a_command_where_a_reply_tells_of_one() {
         .collect();
     assert_eq!(classes, [Class::Conflict, Class::Unknown, Class::NotSent]);
 }
+
+/// The table of the documentation is that of the program.
+#[test]
+fn the_documented_facts_are_the_facts() {
+    use idempost::store::mongo::profile::{PartialUnique, WriteConcern};
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/engines.md");
+    let documented = std::fs::read_to_string(path).unwrap();
+    for profile in Profile::all() {
+        let facts = profile.facts();
+        let unique = match facts.partial_unique {
+            PartialUnique::Yes => "yes",
+            PartialUnique::Perhaps => "tried",
+            PartialUnique::No => "no",
+        };
+        let concern = match facts.write_concern {
+            WriteConcern::MajorityTimed => "majority, timed",
+            WriteConcern::Majority => "majority",
+            WriteConcern::Unstated => "none",
+        };
+        let row = format!(
+            "| `{}` | {} | {} | {} | {} | {unique} | {concern} | {} |",
+            facts.name,
+            facts.statements_max,
+            facts.batch_bytes_max,
+            facts.document_bytes_max,
+            facts.nesting_levels_max,
+            if facts.read_majority { "yes" } else { "no" },
+        );
+        assert!(documented.contains(&row), "docs/engines.md has no row\n{row}");
+    }
+}
+
+/// Every code of the table stands in the documentation, in the row of its class.
+#[test]
+fn the_documented_codes_are_those_of_the_table() {
+    use idempost::store::mongo::classify::{Place, RULES, Signal};
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/engines.md");
+    let documented = std::fs::read_to_string(path).unwrap();
+    for rule in
+        RULES.iter().filter(|rule| rule.places != [Place::Index] && rule.places != [Place::WriteConcern])
+    {
+        let Signal::Codes(codes) = rule.signal else { continue };
+        let name = match rule.class {
+            Class::NotApplied => "not applied",
+            Class::Unknown => "unknown outcome",
+            Class::Conflict => "conflict",
+            Class::Permanent => "permanent",
+            Class::Auth => "not let in",
+            other => panic!("{other:?}"),
+        };
+        let row = documented.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        let numbers: Vec<&str> = row.split(|char: char| !char.is_ascii_digit()).collect();
+        for code in codes {
+            assert!(numbers.contains(&code.to_string().as_str()), "{code} is not in: {row}");
+        }
+    }
+}
