@@ -12,10 +12,14 @@
 #[path = "../common/scripted.rs"]
 mod scripted;
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod classes;
 mod connect;
 mod effects;
 mod engines;
+mod live;
 mod ready;
 mod secrets;
 mod silence;
