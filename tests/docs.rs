@@ -13,6 +13,7 @@ use idempost::config::{self, keys};
 use idempost::error::Exit;
 use idempost::identity::PostId;
 use idempost::post::date::PublishedAt;
+use idempost::post::fields::table::{Field, TABLE};
 use idempost::post::lang::Lang;
 use idempost::post::slug::Slug;
 use idempost::store::document::OWNED_FIELDS;
@@ -203,6 +204,38 @@ fn every_stored_field_is_documented() {
     let told: BTreeSet<String> = rows(table).iter().flat_map(|row| code_spans(&row[0])).collect();
     let owned: BTreeSet<String> = OWNED_FIELDS.iter().map(|field| (*field).to_owned()).collect();
     assert_eq!(told, owned);
+}
+
+// Front matter.
+
+#[test]
+fn every_accepted_name_is_in_the_authoring_guide_in_its_order() {
+    let doc = text("docs/authoring.md");
+    let rows = rows(section(&doc, "## Front matter"));
+    for spec in TABLE.iter().filter(|spec| !matches!(spec.field, Field::Address | Field::Status)) {
+        let row = rows
+            .iter()
+            .find(|row| row[0].trim_end_matches(" †") == spec.name)
+            .unwrap_or_else(|| panic!("docs/authoring.md lacks the field {}", spec.name));
+        let told = code_spans(&row[1]);
+        let names: Vec<&String> = told.iter().filter(|name| spec.names.contains(&name.as_str())).collect();
+        assert_eq!(names, spec.names, "docs/authoring.md: names of {}", spec.name);
+    }
+}
+
+#[test]
+fn every_reason_of_a_skip_is_documented() {
+    let skips = section(&format!("\n{}", text("docs/diagnostics.md")), "# Skips").to_owned();
+    let source = text("src/post/mod.rs");
+    let known: Vec<&str> =
+        source.lines().filter_map(|line| line.trim().strip_prefix("Skip::")?.split('"').nth(1)).collect();
+    assert!(known.len() > 10, "only {} reasons were found", known.len());
+    for reason in known {
+        assert!(
+            code_spans(&skips).iter().any(|span| span == reason),
+            "docs/diagnostics.md lacks the skip {reason}"
+        );
+    }
 }
 
 // Links and commands.
