@@ -1,0 +1,161 @@
+//! `explain`: where an id, a hash, a decision comes from, judged against the whole tree.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::check;
+use super::gather::{self, Gathered};
+use super::host::Host;
+use crate::catalog::links::PostLinks;
+use crate::config::Settings;
+use crate::diagnostic::Diagnostic;
+use crate::error::{Exit, Failure};
+use crate::identity::PostId;
+use crate::plan::pipeline::Pipeline;
+use crate::post::render::render;
+use crate::post::{Facts, Outcome, Parsed, Post, Skip};
+use crate::report::json::{self, PostReport};
+use crate::source::{self, SourceFile};
+
+/// One file, explained: the `post` object of `DESIGN` 11.
+pub struct Explained {
+    /// The object.
+    pub object: Value,
+    /// Its problems, for people.
+    pub diagnostics: Vec<Diagnostic>,
+    /// 0, or 4 where the file has errors.
+    pub exit: Exit,
+}
+
+/// Explains one file or one id.
+pub fn run(settings: &Settings, host: &Host, subject: &str, cwd: &Path) -> Result<Explained, Failure> {
+    let tree = Tree::read(settings, host)?;
+    let file = tree.find(settings, subject, cwd)?;
+    Ok(tree.explain(settings, &file, true))
+}
+
+/// Explains every file that was walked, without its HTML.
+pub fn all(settings: &Settings, host: &Host) -> Result<Vec<Value>, Failure> {
+    let tree = Tree::read(settings, host)?;
+    let files = tree.files.keys().cloned().chain(tree.skipped_files());
+    let mut files: Vec<String> = files.collect();
+    files.sort();
+    files.dedup();
+    Ok(files.iter().map(|file| tree.explain(settings, file, false).object).collect())
+}
+
+struct Tree {
+    gathered: Gathered,
+    files: BTreeMap<String, SourceFile>,
+    too_big: Vec<Diagnostic>,
+    pipeline: String,
+}
+
+impl Tree {
+    fn read(settings: &Settings, host: &Host) -> Result<Self, Failure> {
+        let root = &settings.content.root.value;
+        let walked = source::walk(root, &settings.walk_options())?;
+        let files = walked.files.into_iter().map(|file| (file.path.clone(), file)).collect();
+        let gathered = gather::gather(settings, host.clock.now())?;
+        let too_big = check::too_big(&gathered);
+        let pipeline = Pipeline::of(&gathered.rules, &gathered.link_policy).to_string();
+        Ok(Tree { gathered, files, too_big, pipeline })
+    }
+
+    fn skipped_files(&self) -> impl Iterator<Item = String> + '_ {
+        self.gathered.catalog.skipped.iter().map(|skipped| skipped.file.clone())
+    }
+
+    /// The path below the root that a person means: a path from where they stand, a path below the
+    /// root, or the id of a post.
+    fn find(&self, settings: &Settings, subject: &str, cwd: &Path) -> Result<String, Failure> {
+        let root = &settings.content.root.value;
+        let from_here = std::path::absolute(cwd.join(subject)).ok();
+        let below = from_here.as_deref().and_then(|path| path.strip_prefix(root).ok()).map(|path| {
+            path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+        });
+        let plain = subject.trim_start_matches("./").to_owned();
+        for path in below.into_iter().chain([plain]) {
+            let known = self.files.contains_key(&path)
+                || self.skipped_files().any(|skipped| skipped == path)
+                || self.gathered.catalog.invalid.contains(&path)
+                || std::fs::symlink_metadata(root.join(&path)).is_ok_and(|found| !found.is_dir());
+            if known && !path.is_empty() {
+                return Ok(path);
+            }
+        }
+        if PostId::parse(subject).is_some() {
+            let posts = self.gathered.catalog.posts.iter().chain(self.gathered.catalog.held.iter().map(|(_, post)| post));
+            let id = subject.to_uppercase();
+            if let Some(post) = posts.into_iter().find(|post| post.id.to_string() == id) {
+                return Ok(post.file.clone());
+            }
+            return Err(Failure::new(Exit::Failed, format!("no file under {} makes the post {id}", settings.content.shown))
+                .help("its slug, language or date may have been changed; `idempost id inspect` tells its date"));
+        }
+        Err(Failure::usage(format!("no such file under {}, and no id: {subject}", settings.content.shown))
+            .help("name a file below the content root, or the 26 characters of a post's id"))
+    }
+
+    fn explain(&self, settings: &Settings, file: &str, with_html: bool) -> Explained {
+        let catalog = &self.gathered.catalog;
+        let diagnostics: Vec<Diagnostic> =
+            catalog.diagnostics.iter().chain(&self.too_big).filter(|one| one.file == file).cloned().collect();
+        let walked = self.files.get(file).map(|file| gather::read(file, &self.gathered.rules));
+        let skipped = catalog.skipped.iter().find(|skipped| skipped.file == file).map(|skipped| skipped.reason);
+        let unknown = walked.is_none() && skipped.is_none() && diagnostics.is_empty();
+        let skipped = skipped.or_else(|| unknown.then(|| unwalked(settings, file)));
+        let mut parsed = walked.unwrap_or_else(|| Parsed {
+            file: file.to_owned(),
+            outcome: Outcome::Invalid,
+            diagnostics: Vec::new(),
+            facts: Facts::default(),
+        });
+        if parsed.facts.meta.title.is_none() {
+            parsed.facts.meta.title = parsed.facts.slug.as_ref().map(|slug| slug.as_str().to_owned());
+        }
+        let links = self.links(file);
+        let html = post_of(&parsed).filter(|_| with_html).and_then(|post| self.html(post, links));
+        let object = json::post(&PostReport {
+            parsed: &parsed,
+            diagnostics: &diagnostics,
+            skipped,
+            pipeline: &self.pipeline,
+            assets: links.map_or(&[], |links| links.assets.as_slice()),
+            html: html.as_deref(),
+        });
+        let errors = diagnostics.iter().any(Diagnostic::is_error);
+        Explained { object, diagnostics, exit: if errors { Exit::Invalid } else { Exit::Done } }
+    }
+
+    fn links(&self, file: &str) -> Option<&PostLinks> {
+        let at = self.gathered.catalog.posts.iter().position(|post| post.file == file)?;
+        self.gathered.links.get(at)
+    }
+
+    fn html(&self, post: &Post, links: Option<&PostLinks>) -> Option<String> {
+        let mut options = self.gathered.rules.render.clone();
+        options.html = options.html && !post.mdx;
+        let nothing = PostLinks::default();
+        render(&post.body, &options, &links.unwrap_or(&nothing).replace).html
+    }
+}
+
+fn post_of(parsed: &Parsed) -> Option<&Post> {
+    match &parsed.outcome {
+        Outcome::Post(post) | Outcome::Skipped(_, Some(post)) => Some(post),
+        Outcome::Skipped(_, None) | Outcome::Invalid => None,
+    }
+}
+
+/// Why a file that is there was not even walked.
+fn unwalked(settings: &Settings, file: &str) -> Skip {
+    let is_link = std::fs::symlink_metadata(settings.content.root.value.join(file))
+        .is_ok_and(|found| found.file_type().is_symlink());
+    if is_link {
+        return Skip::Link;
+    }
+    source::skipped_by_name(file).unwrap_or(Skip::NotAPost)
+}
