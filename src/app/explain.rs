@@ -1,6 +1,7 @@
 //! `explain`: where an id, a hash, a decision comes from, judged against the whole tree.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 
 use serde_json::Value;
@@ -9,6 +10,7 @@ use super::check;
 use super::gather::{self, Gathered};
 use super::host::Host;
 use crate::catalog::links::PostLinks;
+use crate::cli::Format;
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
@@ -17,6 +19,7 @@ use crate::plan::pipeline::Pipeline;
 use crate::post::render::render;
 use crate::post::{Facts, Outcome, Parsed, Post, Skip};
 use crate::report::json::{self, PostReport};
+use crate::report::paint::Paint;
 use crate::source::{self, SourceFile};
 
 /// One file, explained: the `post` object of `DESIGN` 11.
@@ -158,4 +161,55 @@ fn unwalked(settings: &Settings, file: &str) -> Skip {
         return Skip::Link;
     }
     source::skipped_by_name(file).unwrap_or(Skip::NotAPost)
+}
+
+/// Prints one file's explanation.
+pub fn print(explained: &Explained, format: Format, out: &mut dyn Write) -> std::io::Result<()> {
+    if format == Format::Json {
+        return json::write_pretty(out, &explained.object);
+    }
+    let object = &explained.object;
+    let text = |key: &str| match object.get(key) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(other) => Some(other.to_string()),
+    };
+    let from = |key: &str| {
+        let rule = object.get("from").and_then(|from| from.get(key)).and_then(Value::as_str);
+        rule.map_or_else(String::new, |rule| format!("   ({rule})"))
+    };
+    writeln!(out, "{}", text("file").unwrap_or_default())?;
+    if let Some(reason) = text("skipped") {
+        writeln!(out, "  skipped      {reason}")?;
+    }
+    for (name, key) in [
+        ("id", "id"),
+        ("slug", "slug"),
+        ("lang", "lang"),
+        ("publishedAt", "publishedAtMs"),
+        ("title", "title"),
+        ("sourceHash", "sourceHash"),
+        ("pipeline", "pipeline"),
+        ("translations", "translationKey"),
+    ] {
+        let value = match key {
+            "publishedAtMs" => object.get(key).and_then(Value::as_i64).map(|millis| {
+                let shown = jiff::Timestamp::from_millisecond(millis).map_or_else(|_| String::new(), |at| at.to_string());
+                format!("{shown} = {millis} ms")
+            }),
+            "translationKey" => text("translationKey").or_else(|| text("translationPath")),
+            _ => text(key),
+        };
+        if let Some(value) = value {
+            writeln!(out, "  {name:<12} {value}{}", from(name))?;
+        }
+    }
+    for asset in object.get("assets").and_then(Value::as_array).into_iter().flatten() {
+        let text = |key: &str| asset.get(key).and_then(Value::as_str).unwrap_or_default();
+        writeln!(out, "  asset        {} {}", text("path"), text("sha256"))?;
+    }
+    for diagnostic in &explained.diagnostics {
+        write!(out, "{}", crate::report::snippet::snippet(diagnostic, "", Paint::default()))?;
+    }
+    Ok(())
 }

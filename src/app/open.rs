@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::config::Settings;
 use crate::config::store::StoreKind;
 use crate::error::{Exit, Failure};
+use crate::store::mongo::{MongoOptions, MongoStore, profile::Profile};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Class, Fault, Store};
 
@@ -18,8 +19,34 @@ pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>, Failure> {
                 .map_err(|fault| failure(&fault))?;
             Ok(Arc::new(store))
         }
-        StoreKind::Mongo => Err(Failure::usage("mongo")),
+        StoreKind::Mongo => Ok(Arc::new(open_mongo(settings)?)),
     }
+}
+
+/// Opens the MongoDB store, for `doctor`, which asks more than the port does.
+pub fn open_mongo(settings: &Settings) -> Result<MongoStore, Failure> {
+    let uri = settings.store()?;
+    let engine = match settings.engine.value.as_str() {
+        "auto" => None,
+        name => Some(Profile::from_name(name).ok_or_else(|| {
+            let known: Vec<&str> = Profile::all().map(Profile::name).collect();
+            Failure::usage(format!("{name:?} is no engine ({})", settings.engine.origin))
+                .help(format!("write auto, or one of {}", known.join(", ")))
+        })?),
+    };
+    let options = MongoOptions {
+        database: Some(settings.database()?),
+        collection: settings.collection.value.clone(),
+        engine,
+        command_timeout: settings.retry.command.value,
+        pool: u32::try_from(settings.limits.in_flight.value).unwrap_or(4).saturating_add(1),
+        ..MongoOptions::default()
+    };
+    MongoStore::open(uri.expose(), options).map_err(|fault| match fault.class {
+        // Nothing was sent: what is wrong is what was typed.
+        Class::Permanent => Failure::usage(fault.message).help(fault.help),
+        _ => failure(&fault),
+    })
 }
 
 /// A fault of the store as the end of a run.

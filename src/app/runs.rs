@@ -1,9 +1,14 @@
 //! `runs` and `runs show`: what was done, by whom, and what is not finished.
 
+use std::io::Write;
+
+use serde_json::{Value, json};
+
 use super::host::Host;
 use super::ingest;
 use super::open;
 use crate::apply::run::{Row, Rows};
+use crate::cli::Format;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
 use crate::report::event::Event;
@@ -37,4 +42,64 @@ pub async fn run(
             .help("`idempost runs` lists those that are; rows are kept for `runs_keep`"));
     }
     Ok(found)
+}
+
+/// Prints the list, or one run whole.
+pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> std::io::Result<()> {
+    if format == Format::Json {
+        let rows: Vec<Value> = rows.iter().map(object).collect();
+        let object = json!({ "formatVersion": 1, "runs": rows });
+        return crate::report::json::write_pretty(out, &object);
+    }
+    if rows.is_empty() {
+        return writeln!(out, "no runs");
+    }
+    for row in rows {
+        let started = jiff::Timestamp::from_millisecond(row.started).map_or_else(|_| String::new(), |at| at.to_string());
+        let revision = row.revision.map_or_else(String::new, |revision| format!(" revision {revision}"));
+        let unfinished = match (row.open, row.fenced) {
+            (false, _) => "",
+            (true, false) => " (unfinished)",
+            (true, true) => " (unfinished, fenced)",
+        };
+        let exit = row.exit.map_or_else(String::new, |exit| format!(" exit {exit}"));
+        writeln!(out, "{}  {started}  {}{unfinished}{exit}{revision}", row.run_id, row.state.as_str())?;
+        if whole {
+            writeln!(out, "  operation  {} (attempt {})", row.operation_id, row.attempt)?;
+            writeln!(out, "  about      {}", row.fingerprint)?;
+            if let Some(counter) = &row.counter {
+                writeln!(out, "  counted by {counter}")?;
+            }
+            let result: Value =
+                row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+            for (action, count) in result.get("applied").and_then(Value::as_object).into_iter().flatten() {
+                writeln!(out, "  {action:<10} {count}")?;
+            }
+            for failed in result.get("failed").and_then(Value::as_array).into_iter().flatten() {
+                let text = |key: &str| failed.get(key).and_then(Value::as_str).unwrap_or_default();
+                writeln!(out, "  failed     {} {}: {}", text("id"), text("class"), text("message"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn object(row: &Row) -> Value {
+    let result: Value = row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    json!({
+        "runId": row.run_id,
+        "operationId": row.operation_id,
+        "attempt": row.attempt,
+        "source": row.source,
+        "verb": row.verb,
+        "fingerprint": row.fingerprint,
+        "revision": row.revision,
+        "counter": row.counter,
+        "startedAtMs": row.started,
+        "state": row.state.as_str(),
+        "unfinished": row.open,
+        "fenced": row.fenced,
+        "exit": row.exit,
+        "result": result,
+    })
 }

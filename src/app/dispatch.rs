@@ -1,0 +1,271 @@
+//! From a typed verb to its output and exit. The only place that knows standard output.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::host::Host;
+use super::{check, diff, explain, ingest, runs};
+use crate::cli::{self, Cli, Format, RunsVerb, Verb};
+use crate::config::layers::Environment;
+use crate::config::{self, Settings};
+use crate::error::{Exit, Failure};
+use crate::plan::change::Changes;
+use crate::report::event::{Checked, End, Event};
+use crate::report::paint::Paint;
+use crate::report::{Output, Purpose, Renderer, Stream, renderer};
+
+/// Runs the program: arguments (the program's name first) and environment to exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> Exit {
+    let cli = match cli::parse(args.into_iter().collect::<Vec<OsString>>()) {
+        Ok(cli) => cli,
+        Err(told) => return tell(&told, env),
+    };
+    super::log::start(cli.global.log_format.unwrap_or_default(), cli.global.verbose, env);
+    let cwd = match std::env::current_dir() {
+        Ok(cwd) => cwd,
+        Err(error) => {
+            let failure = Failure::usage(format!("the working directory is gone or not readable: {error}"));
+            return fail(&cli, env, &failure);
+        }
+    };
+    let result = run(&cli, env, &cwd);
+    match result {
+        Ok(exit) => exit,
+        Err(failure) => fail(&cli, env, &failure),
+    }
+}
+
+/// Help, version and usage errors.
+fn tell(told: &cli::Told, env: &Environment) -> Exit {
+    let terminal = if told.to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+    let paint = Paint::choose(cli::ColorWhen::Auto, terminal, env);
+    let text = if paint.is_on() { &told.ansi } else { &told.plain };
+    // A closed pipe is nobody to tell.
+    let _ = if told.to_stderr {
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        std::io::stdout().write_all(text.as_bytes())
+    };
+    told.exit
+}
+
+/// A failure before there was a result, in the format that was asked for.
+fn fail(cli: &Cli, env: &Environment, failure: &Failure) -> Exit {
+    let format = cli.global.format.unwrap_or_default();
+    if let Ok(output) = output(cli, env, "", Purpose::Check) {
+        let _ = renderer(format, output).finish(&End::Failed(failure));
+    }
+    failure.exit
+}
+
+fn run(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Exit, Failure> {
+    match &cli.verb {
+        Verb::Id(verb) => return with_out(cli, |out| super::id::run(verb, cli, out)),
+        Verb::Schema(verb) => return with_out(cli, |out| super::schema::run(verb, out)),
+        Verb::Completions(verb) => return with_out(cli, |out| super::completions::run(verb, out)),
+        Verb::Man => return super::completions::man(cli.global.out.as_deref(), &mut std::io::stdout()),
+        Verb::Init(verb) => return with_out(cli, |out| super::init::run(verb, cwd, out)),
+        _ => {}
+    }
+    let settings = config::load(cli, env, cwd)?;
+    if let Verb::Config(_) = &cli.verb {
+        return with_out(cli, |out| super::config::run(&settings, out));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Failed, format!("cannot start: {error}")))?;
+    let exit = runtime.block_on(async {
+        let host = Host::system();
+        host.listen();
+        verb(cli, env, cwd, &settings, &host).await
+    });
+    // A command that hangs in the driver must not keep the process.
+    runtime.shutdown_background();
+    exit
+}
+
+async fn verb(
+    cli: &Cli,
+    env: &Environment,
+    cwd: &Path,
+    settings: &Settings,
+    host: &Host,
+) -> Result<Exit, Failure> {
+    match &cli.verb {
+        Verb::Ingest(typed) if typed.dry_run => look(cli, env, settings, host, false).await,
+        Verb::Ingest(_) => apply(cli, env, settings, host).await,
+        Verb::Diff(typed) => look(cli, env, settings, host, typed.exit_code).await,
+        Verb::Check(typed) => {
+            let mut rendering = rendering(cli, env, settings, Purpose::Check)?;
+            let outcome = check::run(settings, host, typed.no_render)?;
+            rendering.finish(&End::Check(&Checked {
+                files: outcome.summary.files,
+                posts: outcome.summary.posts,
+                skipped: &outcome.skipped,
+                invalid: outcome.summary.invalid,
+                diagnostics: &outcome.diagnostics,
+            }))?;
+            Ok(outcome.exit)
+        }
+        Verb::Explain(typed) if typed.all => {
+            let objects = explain::all(settings, host)?;
+            with_out(cli, |out| {
+                for object in &objects {
+                    writeln!(out, "{object}").map_err(written)?;
+                }
+                Ok(Exit::Done)
+            })
+        }
+        Verb::Explain(typed) => {
+            let subject = typed.subject.as_deref().unwrap_or_default();
+            let explained = explain::run(settings, host, subject, cwd)?;
+            with_out(cli, |out| {
+                explain::print(&explained, settings.format, out).map_err(written)?;
+                Ok(explained.exit)
+            })
+        }
+        Verb::Runs(typed) => {
+            let id = match &typed.verb {
+                Some(RunsVerb::Show { id }) => Some(id.as_str()),
+                Some(RunsVerb::List) | None => None,
+            };
+            let rows = runs::run(settings, host, id, &|_| {}).await?;
+            with_out(cli, |out| {
+                runs::print(&rows, id.is_some(), settings.format, out).map_err(written)?;
+                Ok(Exit::Done)
+            })
+        }
+        Verb::Doctor(_) => {
+            let report = super::doctor::run(settings, host).await?;
+            with_out(cli, |out| {
+                super::doctor::print(&report, settings.format, out).map_err(written)?;
+                Ok(report.exit)
+            })
+        }
+        Verb::Id(_) | Verb::Config(_) | Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => {
+            Ok(Exit::Done)
+        }
+    }
+}
+
+async fn look(
+    cli: &Cli,
+    env: &Environment,
+    settings: &Settings,
+    host: &Host,
+    exit_code: bool,
+) -> Result<Exit, Failure> {
+    let rendering = rendering(cli, env, settings, Purpose::Look)?;
+    let events = |event: &Event<'_>| rendering.event(event);
+    let outcome = diff::run(settings, host, exit_code, &events).await?;
+    rendering.finish(&End::Plan { plan: &outcome.plan, changes: &outcome.changes })?;
+    Ok(outcome.exit)
+}
+
+async fn apply(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -> Result<Exit, Failure> {
+    let rendering = rendering(cli, env, settings, Purpose::Apply)?;
+    let events = |event: &Event<'_>| rendering.event(event);
+    let outcome = ingest::run(settings, host, &events).await?;
+    let changes = Changes::default();
+    rendering.finish(&End::Run { plan: &outcome.plan, changes: &changes, run: &outcome.report })?;
+    Ok(outcome.report.exit)
+}
+
+/// A renderer that several batches tell at once.
+struct Rendering(Mutex<Box<dyn Renderer>>);
+
+impl Rendering {
+    /// A line that cannot be written now (a closed pipe) must not stop a run half way; the end tells.
+    fn event(&self, event: &Event<'_>) {
+        let mut renderer = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _ = renderer.event(event);
+    }
+
+    fn finish(&self, end: &End<'_>) -> Result<(), Failure> {
+        let mut renderer = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        renderer.finish(end).map_err(written)
+    }
+}
+
+fn rendering(cli: &Cli, env: &Environment, settings: &Settings, purpose: Purpose) -> Result<Rendering, Failure> {
+    let output = output(cli, env, &settings.content.shown, purpose)?;
+    let rendering = Rendering(Mutex::new(renderer(settings.format, output)));
+    if settings.format == Format::Human {
+        for warning in &settings.warnings {
+            rendering.event(&Event::Note(warning));
+        }
+    }
+    Ok(rendering)
+}
+
+fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<Output, Failure> {
+    let (out, out_terminal): (Stream, bool) = match &cli.global.out {
+        Some(path) => (Box::new(OutFile::new(path)?), false),
+        None => (Box::new(std::io::stdout()), std::io::stdout().is_terminal()),
+    };
+    let err_terminal = std::io::stderr().is_terminal();
+    Ok(Output {
+        out,
+        err: Box::new(std::io::stderr()),
+        paint_out: Paint::choose(cli.global.color, out_terminal, env),
+        paint_err: Paint::choose(cli.global.color, err_terminal, env),
+        quiet: cli.global.quiet,
+        verbose: cli.global.verbose,
+        progress: err_terminal && !cli.global.no_progress,
+        root: root.to_owned(),
+        purpose,
+    })
+}
+
+/// `--out`: written beside its name and put in place at the end, so that a reader never sees half.
+struct OutFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: std::fs::File,
+}
+
+impl OutFile {
+    fn new(path: &Path) -> Result<Self, Failure> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = path.with_file_name(name);
+        let file = std::fs::File::create(&part)
+            .map_err(|error| Failure::usage(format!("--out {}: {error}", path.display())))?;
+        Ok(OutFile { path: path.to_owned(), part, file })
+    }
+}
+
+impl Write for OutFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for OutFile {
+    fn drop(&mut self) {
+        let _ = std::fs::rename(&self.part, &self.path);
+    }
+}
+
+/// Runs what writes plain text to standard output or `--out`.
+fn with_out(
+    cli: &Cli,
+    work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    match &cli.global.out {
+        Some(path) => work(&mut OutFile::new(path)?),
+        None => work(&mut std::io::stdout().lock()),
+    }
+}
+
+fn written(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, format!("the output could not be written: {error}"))
+}
