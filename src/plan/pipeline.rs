@@ -58,10 +58,10 @@ impl Pipeline {
         Some((schema.parse().ok()?, renderer.parse().ok()?))
     }
 
-    /// A pipeline with a chosen order, for tests of the order.
-    #[cfg(test)]
-    pub(crate) fn at(order: (u32, u32)) -> Self {
-        Pipeline { order, digest: "0".repeat(16) }
+    /// A pipeline with a chosen order, for tests.
+    #[doc(hidden)]
+    pub fn fixed(schema: u32, renderer: u32) -> Self {
+        Pipeline { order: (schema, renderer), digest: "0".repeat(16) }
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn order_is_by_numbers_not_by_text() {
-        let ours = Pipeline::at((2, 9));
+        let ours = Pipeline::fixed(2, 9);
         assert!(ours.is_older_than("2.10-abc"));
         assert!(ours.is_older_than("10.0-abc"));
         assert!(!ours.is_older_than("2.9-fff"));
