@@ -298,7 +298,7 @@ impl<'a> World<'a> {
             let Some(text) = text else { continue };
             let (id, body) = (id(at, *text).to_string(), body(at, *text));
             match documents.get(&id) {
-                Some(stored) if stored.get_str("body") == Ok(&body) && stored.get_str("status") == Ok("active") => {}
+                Some(stored) if is(stored, "body", &body) && is(stored, "status", "active") => {}
                 Some(stored) => self.wrong.push(format!(
                     "post {at} is {:?} {:?} after revision {:?} ended well with {body:?}",
                     stored.get_str("status"),
@@ -358,7 +358,7 @@ impl<'a> World<'a> {
     fn live_date(&self, at: usize, text: Text) -> Text {
         let other = Text { other_date: !text.other_date, ..text };
         let live = |text: Text| {
-            self.store.snapshot().get(&id(at, text).to_string()).is_some_and(|document| document.get_bool("live") == Ok(true))
+            self.store.snapshot().get(&id(at, text).to_string()).is_some_and(|document| document.get_bool("live").unwrap_or(false))
         };
         if live(other) && !live(text) { other } else { text }
     }
@@ -383,6 +383,10 @@ impl<'a> World<'a> {
             self.wrong.push(format!("the store holds {found:?} after a clean run of {wanted:?}"));
         }
     }
+}
+
+fn is(document: &bson::Document, field: &str, text: &str) -> bool {
+    document.get_str(field).is_ok_and(|found| found == text)
 }
 
 fn exit(plan: &idempost::plan::Plan, applied: &Applied, late: Option<&idempost::plan::Late>) -> Exit {
