@@ -215,6 +215,7 @@ impl Executor<'_> {
         match effect {
             Effect::Applied => Next::Done,
             Effect::Existed if !self.guards.matched_create_is_no_success => Next::Done,
+            Effect::Existed | Effect::Unmatched | Effect::Untold if !self.guards.read_back => Next::Done,
             Effect::Existed | Effect::Unmatched | Effect::Untold => Next::ReadBack(None),
             Effect::Failed(fault) => self.fault(fault),
         }
