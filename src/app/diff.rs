@@ -1,10 +1,13 @@
 //! `diff`: what `ingest` would do, and nothing written.
 
+use std::collections::HashMap;
+
 use super::gather;
 use super::host::Host;
 use super::ingest;
 use super::observe::{self, Policies};
 use super::open;
+use crate::apply::Executor;
 use crate::apply::job;
 use crate::apply::run::Rows;
 use crate::config::Settings;
@@ -12,13 +15,13 @@ use crate::error::{Exit, Failure};
 use crate::plan::change::{self, FieldChange};
 use crate::plan::{self, Others, Plan};
 use crate::report::event::Event;
-use crate::store::document::content_of;
+use crate::store::Store;
 
 /// A plan with what each of its changes changes.
 pub struct Outcome {
     /// The plan.
     pub plan: Plan,
-    /// One entry an operation of the plan: the fields that differ.
+    /// The fields that differ, one entry an operation of the plan.
     pub changes: Vec<Vec<FieldChange>>,
     /// How it ended.
     pub exit: Exit,
@@ -70,31 +73,28 @@ pub async fn run(
 /// Reads the stored documents of what is updated, and compares.
 async fn changes(
     plan: &Plan,
-    executor: &crate::apply::Executor<'_>,
-    store: &dyn crate::store::Store,
+    executor: &Executor<'_>,
+    store: &dyn Store,
 ) -> Result<Vec<Vec<FieldChange>>, Failure> {
-    let mut out: Vec<Vec<FieldChange>> = vec![Vec::new(); plan.operations.len()];
-    let stored: Vec<(usize, &str)> = plan
+    let stored: Vec<String> = plan
         .operations
         .iter()
-        .enumerate()
-        .filter(|(_, operation)| operation.content.is_some() && operation.seen.is_some())
-        .map(|(at, operation)| (at, operation.id.as_str()))
+        .filter(|operation| operation.content.is_some() && operation.seen.is_some())
+        .map(|operation| operation.id.clone())
         .collect();
-    for chunk in stored.chunks(job::DOCUMENTS_AT_A_TIME) {
-        let ids: Vec<String> = chunk.iter().map(|(_, id)| (*id).to_owned()).collect();
+    let mut by_id: HashMap<String, Vec<FieldChange>> = HashMap::new();
+    for ids in stored.chunks(job::DOCUMENTS_AT_A_TIME) {
         let documents =
-            executor.persist(|| store.documents(&ids)).await.map_err(|fault| open::failure(&fault))?;
-        for (at, id) in chunk {
-            let before =
-                documents.iter().find(|document| document.get_str("_id").is_ok_and(|found| found == *id));
-            let after = plan.operations.get(*at).and_then(|operation| operation.content.as_ref());
-            if let (Some(before), Some(after), Some(slot)) = (before, after, out.get_mut(*at)) {
-                *slot = change::fields(&content_of(before), after);
+            executor.persist(|| store.documents(ids)).await.map_err(|fault| open::failure(&fault))?;
+        for before in &documents {
+            let id = before.get_str("_id").unwrap_or_default();
+            let operation = plan.operations.iter().find(|operation| operation.id == id);
+            if let Some(after) = operation.and_then(|operation| operation.content.as_ref()) {
+                by_id.insert(id.to_owned(), change::fields(before, after));
             }
         }
     }
-    Ok(out)
+    Ok(plan.operations.iter().map(|operation| by_id.remove(&operation.id).unwrap_or_default()).collect())
 }
 
 /// What `ingest` would end with where it would refuse; else 2 for changes, if that was asked for.

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::host::Host;
+use crate::apply::Clock;
 use super::{check, diff, explain, ingest, runs};
 use crate::cli::{self, Cli, Format, RunsVerb, Verb};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
-use crate::plan::change::Changes;
 use crate::report::event::{Checked, End, Event};
 use crate::report::paint::Paint;
 use crate::report::{Output, Purpose, Renderer, Stream, renderer};
@@ -62,16 +62,24 @@ fn fail(cli: &Cli, env: &Environment, failure: &Failure) -> Exit {
 
 fn run(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Exit, Failure> {
     match &cli.verb {
-        Verb::Id(verb) => return with_out(cli, |out| super::id::run(verb, cli, out)),
-        Verb::Schema(verb) => return with_out(cli, |out| super::schema::run(verb, out)),
-        Verb::Completions(verb) => return with_out(cli, |out| super::completions::run(verb, out)),
+        Verb::Id(verb) => {
+            let clock = super::host::SystemClock;
+            let mut now = || clock.now();
+            let mut sources = super::id::Sources { now: &mut now, rng: &mut rand::rng() };
+            let format = cli.global.format.unwrap_or_default();
+            return with_out(cli, |out| super::id::run(verb, format, &mut sources, out));
+        }
+        Verb::Schema(verb) => return with_out(cli, |out| super::schema::run(verb.name, out)),
+        Verb::Completions(verb) => {
+            return with_out(cli, |out| super::completions::completions(verb.shell, out));
+        }
         Verb::Man => return super::completions::man(cli.global.out.as_deref(), &mut std::io::stdout()),
         Verb::Init(verb) => return with_out(cli, |out| super::init::run(verb, cwd, out)),
         _ => {}
     }
     let settings = config::load(cli, env, cwd)?;
     if let Verb::Config(_) = &cli.verb {
-        return with_out(cli, |out| super::config::run(&settings, out));
+        return with_out(cli, |out| super::config::run(&settings, settings.format, out));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -100,13 +108,11 @@ async fn verb(
         Verb::Ingest(_) => apply(cli, env, settings, host).await,
         Verb::Diff(typed) => look(cli, env, settings, host, typed.exit_code).await,
         Verb::Check(typed) => {
-            let mut rendering = rendering(cli, env, settings, Purpose::Check)?;
+            let rendering = rendering(cli, env, settings, Purpose::Check)?;
             let outcome = check::run(settings, host, typed.no_render)?;
             rendering.finish(&End::Check(&Checked {
-                files: outcome.summary.files,
-                posts: outcome.summary.posts,
+                summary: &outcome.summary,
                 skipped: &outcome.skipped,
-                invalid: outcome.summary.invalid,
                 diagnostics: &outcome.diagnostics,
             }))?;
             Ok(outcome.exit)
@@ -170,8 +176,7 @@ async fn apply(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -
     let rendering = rendering(cli, env, settings, Purpose::Apply)?;
     let events = |event: &Event<'_>| rendering.event(event);
     let outcome = ingest::run(settings, host, &events).await?;
-    let changes = Changes::default();
-    rendering.finish(&End::Run { plan: &outcome.plan, changes: &changes, run: &outcome.report })?;
+    rendering.finish(&End::Run { plan: &outcome.plan, changes: &[], run: &outcome.report })?;
     Ok(outcome.report.exit)
 }
 

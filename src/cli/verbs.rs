@@ -83,8 +83,11 @@ pub struct Check {
 #[derive(Debug, Clone, Default, Args)]
 pub struct Explain {
     /// A file below the content root, or a post's id.
-    #[arg(value_name = "FILE|ID")]
-    pub subject: String,
+    #[arg(value_name = "FILE|ID", required_unless_present = "all")]
+    pub subject: Option<String>,
+    /// Every file of the tree, one JSON object a line, without HTML.
+    #[arg(long, hide = true, conflicts_with = "subject")]
+    pub all: bool,
     /// Broken internal links are errors.
     #[arg(long, help_heading = "Policy")]
     pub strict_links: bool,

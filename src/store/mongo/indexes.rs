@@ -83,6 +83,26 @@ impl Indexes<'_> {
         Ok(outcome)
     }
 
+    /// Names of the wanted indexes that are not there; makes nothing.
+    pub async fn missing(&self) -> Result<Vec<&'static str>, Fault> {
+        let facts = self.connection.ready().await?.detected.profile.facts();
+        let mut posts = vec![readers()];
+        if facts.partial_unique != PartialUnique::No {
+            posts.push(live());
+        }
+        if facts.covering_heads {
+            posts.push(heads());
+        }
+        let runs = format!("{}{}", self.collection, Side::Runs.suffix());
+        let (on_posts, on_runs) = (self.list(self.collection).await?, self.list(&runs).await?);
+        let mut missing: Vec<&'static str> =
+            posts.iter().filter(|wanted| on_posts.holding(wanted).is_none()).map(|wanted| wanted.name).collect();
+        if on_runs.holding(&operation()).is_none() {
+            missing.push(operation().name);
+        }
+        Ok(missing)
+    }
+
     /// Whether the unique index on live posts is there; makes nothing.
     pub async fn has_live(&self) -> Result<bool, Fault> {
         let present = self.list(self.collection).await?;

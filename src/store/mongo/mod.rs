@@ -121,6 +121,11 @@ impl MongoStore {
         Doctor { connection: &self.connection, collection: &self.collection }.explain().await
     }
 
+    /// Names of the wanted indexes that are not there; makes nothing.
+    pub async fn missing_indexes(&self) -> Result<Vec<&'static str>, Fault> {
+        Indexes { connection: &self.connection, collection: &self.collection }.missing().await
+    }
+
     /// Whether the user may do what a run does.
     pub async fn rights(&self) -> Result<Rights, Fault> {
         Doctor { connection: &self.connection, collection: &self.collection }.rights().await
