@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, OpenFlags};
 
 use super::super::Fault;
 use super::{BUSY_WAIT, refusal, schema};
@@ -49,6 +49,10 @@ pub(super) fn open_or_create(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = connect(path, flags).map_err(|error| refusal::of(&error, path))?;
     schema::refuse_foreign(&connection, path)?;
+    // SQLite opens what it may not write to read it, and would say so at the first write.
+    if connection.is_readonly(MAIN_DB).map_err(|error| refusal::of(&error, path))? {
+        return Err(refusal::read_only(path));
+    }
     Ok(connection)
 }
 
