@@ -154,7 +154,8 @@ impl Verb {
         match self {
             Verb::Ingest(_) | Verb::Diff(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github],
             Verb::Check(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif],
-            Verb::Explain(_) | Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => {
+            Verb::Explain(_) => &[Format::Human, Format::Json, Format::Ndjson],
+            Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => {
                 &[Format::Human, Format::Json]
             }
             Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => &[Format::Human],
