@@ -15,7 +15,7 @@ pub enum Preset {
     /// Hugo: a day in a name is part of the name; paths are lower case; a language is a suffix or a
     /// folder.
     Hugo,
-    /// Zola: a day before a name (with `-`, `_` or a blank after it) is the date; paths are ASCII; a
+    /// Zola: a day before a name (with `-` or `_` after it) is the date; paths are ASCII; a
     /// language is a suffix.
     Zola,
     /// Jekyll: addresses carry the day of the post.
@@ -127,12 +127,24 @@ impl Preset {
         matches!(self, Preset::Hugo | Preset::Astro)
     }
 
-    /// Marks that divide the day from the name.
-    pub fn after_day(self) -> &'static [char] {
-        match self {
-            Preset::Zola => &['-', '_', ' '],
-            _ => &['-'],
+    /// The name behind a day: `rest` is what follows the day's digits. None where the preset sees no day
+    /// before a name there. A day alone has an empty name.
+    pub fn name_after_day(self, rest: &str) -> Option<&str> {
+        if rest.is_empty() {
+            return Some("");
         }
+        match self {
+            Preset::Zola => {
+                let rest = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
+                rest.strip_prefix(['-', '_']).filter(|name| !name.is_empty())
+            }
+            _ => rest.strip_prefix('-'),
+        }
+    }
+
+    /// Whether a day in a name needs both digits of month and day.
+    pub fn day_is_padded(self) -> bool {
+        self == Preset::Zola
     }
 
     /// Whether a suffix of the stem may be a language.

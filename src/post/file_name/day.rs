@@ -45,6 +45,10 @@ pub(super) struct Looks<'a> {
 }
 
 impl Looks<'_> {
+    fn is_padded(&self) -> bool {
+        self.month.len() == 2 && self.day.len() == 2
+    }
+
     /// The day, or why the calendar does not have it. `place` is `the file name` or the like.
     pub(super) fn checked(&self, place: &str, rule: String) -> Result<NameDay, Box<Diagnostic>> {
         let number = |digits: &str| digits.parse::<i32>().unwrap_or(0);
@@ -107,10 +111,9 @@ pub(super) fn find(dir: &[&str], stem: &str, stem_rule: &'static str, preset: Pr
 
 fn prefix(dir: &[&str], stem: &str, stem_rule: &'static str, preset: Preset) -> Found {
     let mut found = Found { stem: Some(stem.to_owned()), ..Found::default() };
-    let looks = at_start(stem, &['-']).and_then(|looks| {
-        let name = looks.rest.strip_prefix(preset.after_day());
-        if looks.rest.is_empty() { Some((looks, "")) } else { name.map(|name| (looks, name)) }
-    });
+    let looks = at_start(stem, &['-'])
+        .filter(|looks| !preset.day_is_padded() || looks.is_padded())
+        .and_then(|looks| preset.name_after_day(looks.rest).map(|name| (looks, name)));
     let Some((looks, name)) = looks else {
         return in_folders(dir, stem, preset, found);
     };
@@ -214,9 +217,7 @@ fn at_start_mixed(text: &str) -> Option<Looks<'_>> {
 /// `YYYY-MM-DD-` in the name.
 fn first_in_path(dir: &[&str], stem: &str, stem_rule: &'static str) -> Found {
     let whole = dir.iter().chain([&stem]).copied().collect::<Vec<_>>().join("/");
-    let padded = |text: &'_ str| {
-        at_start(text, &['-']).is_some_and(|looks| looks.month.len() == 2 && looks.day.len() == 2)
-    };
+    let padded = |text: &'_ str| at_start(text, &['-']).is_some_and(|looks| looks.is_padded());
     let find =
         |text: &str| text.char_indices().map(|(at, _)| at).find(|at| text.get(*at..).is_some_and(padded));
     let mut found = Found { stem: Some(stem.to_owned()), ..Found::default() };

@@ -15,6 +15,12 @@ fn is_digit(character: char) -> bool {
     character.general_category() == GeneralCategory::DecimalNumber
 }
 
+/// A file's name in Hugo: each blank becomes `-` (`paths.NormalizePathStringBasic`) before the rest is
+/// spelled as any path.
+pub(super) fn hugo_name(part: &str) -> String {
+    hugo(&part.replace(' ', "-"))
+}
+
 /// Hugo's `paths.Sanitize` and `strings.ToLower` (its default `disablePathToLower = false`).
 pub(super) fn hugo(part: &str) -> String {
     let mut out = String::with_capacity(part.len());

@@ -100,7 +100,8 @@ impl fmt::Display for Slug {
 /// The slug of a file: its stem (or the last literal part of a path that took the stem's place) spelled
 /// by the mode and put into the pattern. `dir` is the folder as [`super::file_name::FileName`] has it.
 pub fn from_stem(stem: &str, dir: &str, published_at: PublishedAt, rules: &Rules) -> Result<Slug, Refused> {
-    let stem = rules.slug_mode.spell(stem)?;
+    // Docusaurus' stem has the folders in it.
+    let stem = rules.slug_mode.spell_folders(stem)?;
     let dir = rules.slug_mode.spell_folders(dir)?;
     let whole = rules.slug_pattern.expand(published_at.day_in(&rules.timezone), &dir, &stem);
     let slug = Slug::parse(&whole)?;
@@ -112,10 +113,9 @@ pub fn from_stem(stem: &str, dir: &str, published_at: PublishedAt, rules: &Rules
 /// generator which spells such fields (Hugo, Zola, Jekyll) is followed under its own mode.
 pub fn from_field(text: &str, rules: &Rules) -> Result<Slug, Refused> {
     let slug = Slug::parse(text)?;
-    let slug = if rules.slug_mode.spells_fields() {
-        Slug::parse(&rules.slug_mode.spell_folders(slug.as_str())?)?
-    } else {
-        slug
+    let slug = match rules.slug_mode.spell_field(slug.as_str()) {
+        Some(spelled) => Slug::parse(&spelled)?,
+        None => slug,
     };
     rules.slug_mode.check(&slug)?;
     Ok(slug)

@@ -61,9 +61,15 @@ impl SlugMode {
         SlugMode::ALL.into_iter().find(|mode| mode.as_str() == text)
     }
 
-    /// Whether the mode spells a `slug` field too, as its generator does.
-    pub fn spells_fields(self) -> bool {
-        matches!(self, SlugMode::Hugo | SlugMode::Zola | SlugMode::Jekyll)
+    /// Spells a `slug` field as the mode's generator does; `None`: it is kept as written.
+    pub fn spell_field(self, slug: &str) -> Option<String> {
+        let spell = match self {
+            SlugMode::Hugo => generator::hugo,
+            SlugMode::Zola => generator::zola,
+            SlugMode::Jekyll => generator::jekyll,
+            _ => return None,
+        };
+        Some(slug.split('/').map(spell).collect::<Vec<_>>().join("/"))
     }
 
     /// Spells one part of a slug, such as a file's stem. The error is (message, help).
@@ -73,7 +79,7 @@ impl SlugMode {
             SlugMode::Keep | SlugMode::Strict => return Ok(part),
             SlugMode::Lower => part.to_lowercase().nfc().collect(),
             SlugMode::Ascii => ascii(&part)?,
-            SlugMode::Hugo => generator::hugo(&part),
+            SlugMode::Hugo => generator::hugo_name(&part),
             SlugMode::Zola => generator::zola(&part),
             SlugMode::Jekyll => generator::jekyll(&part),
             SlugMode::Astro => generator::astro(&part),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn slug(text: &str) -> String {
+fn kept(text: &str) -> String {
     Slug::parse(text).unwrap_or_else(|(message, _)| panic!("{message}")).as_str().to_owned()
 }
 
@@ -39,18 +39,18 @@ fn scripts_case_and_marks_are_kept() {
         "~tilde@2",
         "ÅngstrÖm",
     ] {
-        assert_eq!(slug(text), text);
+        assert_eq!(kept(text), text);
     }
-    assert_eq!(slug("//a/b//"), "a/b");
-    assert_eq!(slug("re\u{0301}sume\u{0301}"), "résumé");
-    assert_eq!(slug("\u{1112}\u{1161}\u{11ab}"), "한");
-    assert_eq!(slug("ｗｉｄｅ"), "ｗｉｄｅ", "NFC, not NFKC");
+    assert_eq!(kept("//a/b//"), "a/b");
+    assert_eq!(kept("re\u{0301}sume\u{0301}"), "résumé");
+    assert_eq!(kept("\u{1112}\u{1161}\u{11ab}"), "한");
+    assert_eq!(kept("ｗｉｄｅ"), "ｗｉｄｅ", "NFC, not NFKC");
 }
 
 #[test]
 fn joiners_stay_where_they_are_seen() {
     for text in ["👩‍🚀", "🏳️‍🌈-day", "می‌روم", "क्‍ष", "ශ්‍රී"] {
-        assert_eq!(slug(text), text);
+        assert_eq!(kept(text), text);
     }
     for text in [
         "ab\u{200D}cd",
@@ -64,7 +64,7 @@ fn joiners_stay_where_they_are_seen() {
         assert!(refusal(text).contains("U+200"), "{text}");
     }
     let england = "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}";
-    assert_eq!(slug(england), england);
+    assert_eq!(kept(england), england);
     assert!(refusal("a\u{E0067}").contains("U+E0067"));
 }
 
@@ -126,7 +126,7 @@ fn what_breaks_a_url_or_a_path() {
         let said = refusal(text);
         assert!(said.contains(says), "{text:?}: {said}");
     }
-    assert_eq!(slug(&"y".repeat(SLUG_BYTES_MAX)).len(), SLUG_BYTES_MAX);
+    assert_eq!(kept(&"y".repeat(SLUG_BYTES_MAX)).len(), SLUG_BYTES_MAX);
 }
 
 fn spelled(mode: SlugMode, text: &str) -> Result<String, String> {
@@ -145,8 +145,9 @@ fn modes_spell_the_name_of_a_file() {
         (SlugMode::Ascii, "C++ 17", "c-17"),
         (SlugMode::Strict, "as-it-is", "as-it-is"),
         (SlugMode::Hugo, "My Post, Part 2", "my-post-part-2"),
-        (SlugMode::Hugo, "a - b", "a-b"),
+        (SlugMode::Hugo, "a & b, c", "a--b-c"),
         (SlugMode::Hugo, "v1.2+x_y", "v1.2+x_y"),
+        (SlugMode::Hugo, "İğne", "iğne"),
         (SlugMode::Zola, "새 글 Café", "sae-geul-cafe"),
         (SlugMode::Zola, "something-&-else", "something-else"),
         (SlugMode::Jekyll, "My Post: é & 1.0", "My-Post-é-&-1.0"),
@@ -154,6 +155,20 @@ fn modes_spell_the_name_of_a_file() {
         (SlugMode::Astro, "새 글", "새-글"),
     ] {
         assert_eq!(spelled(mode, text).as_deref(), Ok(wanted), "{} {text}", mode.as_str());
+    }
+}
+
+#[test]
+fn generators_spell_a_slug_field_too() {
+    for (mode, text, wanted) in [
+        (SlugMode::Hugo, "A & B, c", Some("a-b-c")),
+        (SlugMode::Zola, "A & B/Ç", Some("a-b/c")),
+        (SlugMode::Jekyll, "A & B, c", Some("A-&-B,-c")),
+        (SlugMode::Astro, "A & B", None),
+        (SlugMode::Keep, "A & B", None),
+        (SlugMode::Lower, "A & B", None),
+    ] {
+        assert_eq!(mode.spell_field(text).as_deref(), wanted, "{}", mode.as_str());
     }
 }
 
@@ -210,6 +225,12 @@ proptest! {
     fn normalisation_forms_are_one_slug(text in "[a-zé한글ñ ö/が-]{1,20}") {
         let decomposed: String = text.nfd().collect();
         prop_assert_eq!(Slug::parse(&text).ok(), Slug::parse(&decomposed).ok());
+    }
+
+    /// Zola calls this crate.
+    #[test]
+    fn zola_spells_as_the_slug_crate(text in "\\PC{0,20}|[ -~é한ß—]{0,20}") {
+        prop_assert_eq!(super::generator::zola(&text), slug::slugify(&text));
     }
 
     #[test]
