@@ -1,6 +1,8 @@
 //! A tree of broken files, one kind of fault a file: what is told of each, where, and that nothing is
 //! lost. The texts are read by a person in the snapshots of `check`; here stands what must not change.
 
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

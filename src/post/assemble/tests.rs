@@ -321,7 +321,8 @@ fn bytes_that_are_no_text_are_told() {
 
 #[test]
 fn a_hostile_block_is_read_in_bounded_time_and_told_in_bounded_length() {
-    let keys: String = (0..6_000).map(|at| format!("k.{at}: 1\n")).collect();
+    let keys: Vec<String> = (0..6_000).map(|at| format!("k.{at}: 1\n")).collect();
+    let keys = keys.concat();
     let tags: Vec<String> = (0..20_000).map(|at| format!("t{at}")).collect();
     let text = format!("---\ndate: 2031-07-09\ntags: {}\n{keys}---\n", tags.join(","));
     let started = std::time::Instant::now();
