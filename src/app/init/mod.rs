@@ -81,7 +81,7 @@ fn text(found: &Found) -> String {
     match found.preset {
         Some((preset, why)) => line(&format!("preset = {} # {why} is here", quoted(preset.as_str()))),
         None => {
-            line("# preset = \"plain\" # hugo, zola, jekyll, astro, docusaurus or eleventy: their defaults")
+            line("# preset = \"plain\" # hugo, zola, jekyll, astro, docusaurus or eleventy: their defaults");
         }
     }
     langs(found, &mut line);

@@ -85,14 +85,14 @@ fn a_file_that_is_there_is_left_alone() {
 fn every_line_that_is_a_comment_is_a_line_that_can_be_said() {
     let folder = tree(&["content/a.md"]);
     let (text, _) = made(folder.path());
-    let said: String = text
+    let said: Vec<&str> = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {
             Some(rest) if rest.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')) => rest,
             _ => line,
         })
-        .map(|line| format!("{line}\n"))
         .collect();
+    let said = said.join("\n");
     std::fs::write(folder.path().join(FILE_NAME), &said).unwrap();
     let cli = cli::parse(["idempost", "config"]).unwrap();
     let settings = config::load(&cli, &Environment::new(), folder.path()).unwrap();
