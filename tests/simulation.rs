@@ -74,8 +74,10 @@ fn mutations() -> Vec<(&'static str, Mutation)> {
 #[ignore = "a search, not a check"]
 fn search() {
     for (name, mutation) in mutations() {
-        let found: Vec<u64> =
-            seeds().into_par_iter().filter(|seed| !simulate(&Scenario::of(*seed), mutation).is_empty()).collect();
+        let found: Vec<u64> = seeds()
+            .into_par_iter()
+            .filter(|seed| !simulate(&Scenario::of(*seed), mutation).is_empty())
+            .collect();
         println!("{name}: {} seeds, {:?}", found.len(), &found[..found.len().min(6)]);
     }
 }

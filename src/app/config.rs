@@ -50,6 +50,9 @@ pub fn run(settings: &Settings, format: Format, out: &mut dyn Write) -> Result<E
         text.push_str(format!("{line:<width$}  {origin}").trim_end());
         text.push('\n');
     }
+    for warning in &settings.warnings {
+        text.extend(["# warning: ", warning, "\n"]);
+    }
     written(out.write_all(text.as_bytes()))
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::host::Host;
-use crate::apply::Clock;
 use super::{check, diff, explain, ingest, runs};
+use crate::apply::Clock;
 use crate::cli::{self, Cli, Format, RunsVerb, Verb};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
@@ -39,7 +39,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> Exit
 
 /// Help, version and usage errors.
 fn tell(told: &cli::Told, env: &Environment) -> Exit {
-    let terminal = if told.to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+    let terminal =
+        if told.to_stderr { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
     let paint = Paint::choose(cli::ColorWhen::Auto, terminal, env);
     let text = if paint.is_on() { &told.ansi } else { &told.plain };
     // A closed pipe is nobody to tell.
@@ -53,7 +54,8 @@ fn tell(told: &cli::Told, env: &Environment) -> Exit {
 
 /// A failure before there was a result, in the format that was asked for.
 fn fail(cli: &Cli, env: &Environment, failure: &Failure) -> Exit {
-    let format = cli.global.format.unwrap_or_default();
+    // A format that the verb does not offer is what is being told: a person reads that.
+    let format = cli.global.format.filter(|format| cli.verb.formats().contains(format)).unwrap_or_default();
     if let Ok(output) = output(cli, env, "", Purpose::Check) {
         let _ = renderer(format, output).finish(&End::Failed(failure));
     }
@@ -152,9 +154,12 @@ async fn verb(
                 Ok(report.exit)
             })
         }
-        Verb::Id(_) | Verb::Config(_) | Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => {
-            Ok(Exit::Done)
-        }
+        Verb::Id(_)
+        | Verb::Config(_)
+        | Verb::Schema(_)
+        | Verb::Init(_)
+        | Verb::Completions(_)
+        | Verb::Man => Ok(Exit::Done),
     }
 }
 
@@ -196,8 +201,13 @@ impl Rendering {
     }
 }
 
-fn rendering(cli: &Cli, env: &Environment, settings: &Settings, purpose: Purpose) -> Result<Rendering, Failure> {
-    let output = output(cli, env, &settings.content.shown, purpose)?;
+fn rendering(
+    cli: &Cli,
+    env: &Environment,
+    settings: &Settings,
+    purpose: Purpose,
+) -> Result<Rendering, Failure> {
+    let output = output(cli, env, &settings.content.here, purpose)?;
     let rendering = Rendering(Mutex::new(renderer(settings.format, output)));
     if settings.format == Format::Human {
         for warning in &settings.warnings {
@@ -261,10 +271,7 @@ impl Drop for OutFile {
 }
 
 /// Runs what writes plain text to standard output or `--out`.
-fn with_out(
-    cli: &Cli,
-    work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>,
-) -> Result<Exit, Failure> {
+fn with_out(cli: &Cli, work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
     match &cli.global.out {
         Some(path) => work(&mut OutFile::new(path)?),
         None => work(&mut std::io::stdout().lock()),

@@ -114,7 +114,11 @@ async fn connect(report: &mut Report, settings: &Settings, host: &Host, store: &
 fn engine(report: &mut Report, store: &MongoStore) {
     if let Some((detected, version)) = store.detected() {
         let version = version.map_or_else(String::new, |version| format!(" {version}"));
-        report.say("engine", Verdict::Good, format!("{}{version} ({})", detected.profile.name(), detected.reason));
+        report.say(
+            "engine",
+            Verdict::Good,
+            format!("{}{version} ({})", detected.profile.name(), detected.reason),
+        );
     }
     let limits = store.limits();
     report.say(
@@ -122,7 +126,10 @@ fn engine(report: &mut Report, store: &MongoStore) {
         Verdict::Good,
         format!(
             "{} statements and {} bytes a batch, {} bytes and {} levels a document",
-            limits.statements_max, limits.batch_bytes_max, limits.document_bytes_max, limits.nesting_levels_max
+            limits.statements_max,
+            limits.batch_bytes_max,
+            limits.document_bytes_max,
+            limits.nesting_levels_max
         ),
     );
 }
@@ -157,7 +164,9 @@ async fn content(report: &mut Report, store: &dyn Store) {
                 report.say(
                     "foreign",
                     Verdict::Warning,
-                    format!("{foreign} documents were not written by idempost; new posts are refused beside them"),
+                    format!(
+                        "{foreign} documents were not written by idempost; new posts are refused beside them"
+                    ),
                 );
             }
         }
@@ -179,18 +188,24 @@ async fn queries(report: &mut Report, store: &MongoStore) {
                 report.say("query", verdict, format!("{} {how}", query.purpose));
             }
         }
-        Err(fault) => report.say("query", Verdict::Warning, format!("the engine does not explain: {}", fault.message)),
+        Err(fault) => {
+            report.say("query", Verdict::Warning, format!("the engine does not explain: {}", fault.message))
+        }
     }
 }
 
 async fn rights(report: &mut Report, store: &MongoStore) {
     match store.rights().await {
         Ok(Rights::Open) => report.say("rights", Verdict::Good, "the engine asks nobody who they are"),
-        Ok(Rights::Missing(missing)) if missing.is_empty() => report.say("rights", Verdict::Good, "all there"),
+        Ok(Rights::Missing(missing)) if missing.is_empty() => {
+            report.say("rights", Verdict::Good, "all there")
+        }
         Ok(Rights::Missing(missing)) => {
             report.say("rights", Verdict::Bad, format!("missing: {}", missing.join(", ")));
         }
-        Ok(Rights::Untold(why)) => report.say("rights", Verdict::Warning, format!("the engine does not tell: {why}")),
+        Ok(Rights::Untold(why)) => {
+            report.say("rights", Verdict::Warning, format!("the engine does not tell: {why}"))
+        }
         Err(fault) => report.say("rights", Verdict::Warning, fault.message),
     }
 }

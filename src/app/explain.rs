@@ -90,13 +90,21 @@ impl Tree {
             }
         }
         if PostId::parse(subject).is_some() {
-            let posts = self.gathered.catalog.posts.iter().chain(self.gathered.catalog.held.iter().map(|(_, post)| post));
+            let posts = self
+                .gathered
+                .catalog
+                .posts
+                .iter()
+                .chain(self.gathered.catalog.held.iter().map(|(_, post)| post));
             let id = subject.to_uppercase();
             if let Some(post) = posts.into_iter().find(|post| post.id.to_string() == id) {
                 return Ok(post.file.clone());
             }
-            return Err(Failure::new(Exit::Failed, format!("no file under {} makes the post {id}", settings.content.shown))
-                .help("its slug, language or date may have been changed; `idempost id inspect` tells its date"));
+            return Err(Failure::new(
+                Exit::Failed,
+                format!("no file under {} makes the post {id}", settings.content.shown),
+            )
+            .help("its slug, language or date may have been changed; `idempost id inspect` tells its date"));
         }
         Err(Failure::usage(format!("no such file under {}, and no id: {subject}", settings.content.shown))
             .help("name a file below the content root, or the 26 characters of a post's id"))
@@ -107,7 +115,8 @@ impl Tree {
         let diagnostics: Vec<Diagnostic> =
             catalog.diagnostics.iter().chain(&self.too_big).filter(|one| one.file == file).cloned().collect();
         let walked = self.files.get(file).map(|file| gather::read(file, &self.gathered.rules));
-        let skipped = catalog.skipped.iter().find(|skipped| skipped.file == file).map(|skipped| skipped.reason);
+        let skipped =
+            catalog.skipped.iter().find(|skipped| skipped.file == file).map(|skipped| skipped.reason);
         let unknown = walked.is_none() && skipped.is_none() && diagnostics.is_empty();
         let skipped = skipped.or_else(|| unknown.then(|| unwalked(settings, file)));
         let mut parsed = walked.unwrap_or_else(|| Parsed {
@@ -194,7 +203,8 @@ pub fn print(explained: &Explained, format: Format, out: &mut dyn Write) -> std:
     ] {
         let value = match key {
             "publishedAtMs" => object.get(key).and_then(Value::as_i64).map(|millis| {
-                let shown = jiff::Timestamp::from_millisecond(millis).map_or_else(|_| String::new(), |at| at.to_string());
+                let shown = jiff::Timestamp::from_millisecond(millis)
+                    .map_or_else(|_| String::new(), |at| at.to_string());
                 format!("{shown} = {millis} ms")
             }),
             "translationKey" => text("translationKey").or_else(|| text("translationPath")),

@@ -55,7 +55,8 @@ pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> 
         return writeln!(out, "no runs");
     }
     for row in rows {
-        let started = jiff::Timestamp::from_millisecond(row.started).map_or_else(|_| String::new(), |at| at.to_string());
+        let started = jiff::Timestamp::from_millisecond(row.started)
+            .map_or_else(|_| String::new(), |at| at.to_string());
         let revision = row.revision.map_or_else(String::new, |revision| format!(" revision {revision}"));
         let unfinished = match (row.open, row.fenced) {
             (false, _) => "",
@@ -85,7 +86,8 @@ pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> 
 }
 
 fn object(row: &Row) -> Value {
-    let result: Value = row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let result: Value =
+        row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     json!({
         "runId": row.run_id,
         "operationId": row.operation_id,

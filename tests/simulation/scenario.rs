@@ -59,8 +59,7 @@ impl Scenario {
         };
         let one = tree(2);
         let first = tree(2);
-        let trees: Vec<Tree> =
-            (0..4).map(|_| if equal_trees { one.clone() } else { tree(2) }).collect();
+        let trees: Vec<Tree> = (0..4).map(|_| if equal_trees { one.clone() } else { tree(2) }).collect();
         let count = rng.random_range(2..=4);
         let mut revisions: Vec<i64> = (1..=count).collect();
         // The order in which jobs begin is not the order of their commits.

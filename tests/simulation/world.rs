@@ -91,7 +91,8 @@ struct Told {
 
 /// Runs a scenario and returns everything that is wrong with its end.
 pub fn simulate(scenario: &Scenario, mutation: Mutation) -> Vec<String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async { World::new(scenario, mutation).run().await })
 }
 
@@ -242,15 +243,16 @@ impl<'a> World<'a> {
                 (!broken.is_empty()).then_some(Exit::Failed)
             },
         };
-        let closing = |plan: &idempost::plan::Plan, applied: &Applied, late: Option<&idempost::plan::Late>| {
-            let exit = exit(plan, applied, late);
-            let state = match exit {
-                Exit::Done => State::Done,
-                Exit::Partly | Exit::Conflict => State::Partial,
-                _ => State::Failed,
+        let closing =
+            |plan: &idempost::plan::Plan, applied: &Applied, late: Option<&idempost::plan::Late>| {
+                let exit = exit(plan, applied, late);
+                let state = match exit {
+                    Exit::Done => State::Done,
+                    Exit::Partly | Exit::Conflict => State::Partial,
+                    _ => State::Failed,
+                };
+                Closing { state, exit, result: None }
             };
-            Closing { state, exit, result: None }
-        };
         match job.run(row, closing).await {
             Ok(Ended::Applied { plan, applied, late }) => {
                 let writes = applied
@@ -291,7 +293,8 @@ impl<'a> World<'a> {
                 let first = self.scenario.first.iter().flatten();
                 let dates = one.planned.tree.iter().chain(first).flatten().any(|text| text.other_date);
                 if !dates {
-                    self.wrong.push(format!("run {} of an equal tree ended {:?}", one.planned.name, one.exit));
+                    self.wrong
+                        .push(format!("run {} of an equal tree ended {:?}", one.planned.name, one.exit));
                 }
             }
             let one_promotes = told.iter().all(|one| one.exit == Some(Exit::Done));
@@ -305,7 +308,8 @@ impl<'a> World<'a> {
 
     /// Where the newest run ended well, no older one put its text back.
     fn check_newest(&mut self, told: &[Told]) {
-        let Some(newest) = told.iter().filter(|one| one.planned.revision.is_some()).max_by_key(|one| one.planned.revision)
+        let Some(newest) =
+            told.iter().filter(|one| one.planned.revision.is_some()).max_by_key(|one| one.planned.revision)
         else {
             return;
         };
@@ -324,7 +328,9 @@ impl<'a> World<'a> {
                     stored.get_str("body"),
                     newest.planned.revision
                 )),
-                None => self.wrong.push(format!("post {at} is gone after revision {:?}", newest.planned.revision)),
+                None => {
+                    self.wrong.push(format!("post {at} is gone after revision {:?}", newest.planned.revision))
+                }
             }
         }
         let (archived, live) = self.seen_by(newest);
@@ -396,7 +402,8 @@ impl<'a> World<'a> {
         self.check_lives("after the clean run");
         self.check_equal(&tree, &left);
         let before = self.store.post_log().len();
-        let again = self.go(self.clean(if well { 899 } else { 999 }, revision, &tree), Rates::default()).await;
+        let again =
+            self.go(self.clean(if well { 899 } else { 999 }, revision, &tree), Rates::default()).await;
         let written = self.store.post_log().len() - before;
         if again.exit != Some(Exit::Done) || written > 0 {
             self.wrong.push(format!("the next run ended {:?} and wrote {written} posts", again.exit));
@@ -407,7 +414,10 @@ impl<'a> World<'a> {
     fn live_date(&self, at: usize, text: Text) -> Text {
         let other = Text { other_date: !text.other_date, ..text };
         let live = |text: Text| {
-            self.store.snapshot().get(&id(at, text).to_string()).is_some_and(|document| document.get_bool("live").unwrap_or(false))
+            self.store
+                .snapshot()
+                .get(&id(at, text).to_string())
+                .is_some_and(|document| document.get_bool("live").unwrap_or(false))
         };
         if live(other) && !live(text) { other } else { text }
     }
@@ -505,8 +515,7 @@ fn catalog(tree: &Tree) -> (Catalog, Vec<PostLinks>) {
         let mut of_post = PostLinks::default();
         if text.asset {
             let sha256 = format!("{at}-{}", text.text);
-            of_post.assets_hash =
-                Some(AssetsHash::of_assets(&[(format!("post-{at}.png"), sha256.clone())]));
+            of_post.assets_hash = Some(AssetsHash::of_assets(&[(format!("post-{at}.png"), sha256.clone())]));
             of_post.assets.push(Asset {
                 path: format!("post-{at}.png"),
                 sha256,

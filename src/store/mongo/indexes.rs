@@ -95,8 +95,11 @@ impl Indexes<'_> {
         }
         let runs = format!("{}{}", self.collection, Side::Runs.suffix());
         let (on_posts, on_runs) = (self.list(self.collection).await?, self.list(&runs).await?);
-        let mut missing: Vec<&'static str> =
-            posts.iter().filter(|wanted| on_posts.holding(wanted).is_none()).map(|wanted| wanted.name).collect();
+        let mut missing: Vec<&'static str> = posts
+            .iter()
+            .filter(|wanted| on_posts.holding(wanted).is_none())
+            .map(|wanted| wanted.name)
+            .collect();
         if on_runs.holding(&operation()).is_none() {
             missing.push(operation().name);
         }

@@ -1,0 +1,10 @@
+//! The command line as a person meets it: what is printed, where, and the exit code.
+//!
+//! Hermetic: the environment is cleared, the working directory is a scratch folder, paths and the version
+//! are redacted. [`harness`] runs the program; a file a group of verbs holds the tests.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod harness;
+mod help;
+mod id;
+mod settings;
