@@ -67,6 +67,8 @@ pub(super) struct Arena<'t> {
     pub(super) root: Option<Id>,
     pub(super) problems: Problems,
     pub(super) error: Option<ScanError>,
+    /// The aliases stand for more than their budget: none is written out.
+    pub(super) is_over_budget: bool,
 }
 
 impl<'t> Arena<'t> {
@@ -141,6 +143,8 @@ struct Open {
     id: Id,
     /// Of a map: the key whose value comes next.
     key: Option<Id>,
+    /// Its tag is an error: what is in it means nothing.
+    refused: bool,
 }
 
 impl<'t> Composer<'t> {
@@ -194,15 +198,20 @@ impl<'t> Composer<'t> {
         span: &Span,
     ) {
         let at = self.range(span);
-        if let Some(tag) = tag
-            && let Some(tag) = self.tag(&tag.to_string(), tag_range(span, self.offset, &at))
-            && tag != own
-        {
-            self.wrong_tag(tag, at.clone());
+        let mut refused = false;
+        if let Some(tag) = tag {
+            match self.tag(&tag.to_string(), tag_range(span, self.offset, &at)) {
+                Some(tag) if tag == own => {}
+                Some(tag) => {
+                    self.wrong_tag(tag, at.clone());
+                    refused = true;
+                }
+                None => refused = true,
+            }
         }
         let id = self.push(Raw { span: at, value, weight: Weight { nodes: 1, text_bytes: 0 } });
         self.anchor(anchor, id);
-        self.open.push(Open { id, key: None });
+        self.open.push(Open { id, key: None, refused });
     }
 
     fn close(&mut self, end: usize) {
@@ -211,6 +220,9 @@ impl<'t> Composer<'t> {
         };
         if let Some(raw) = self.arena.nodes.get_mut(open.id) {
             raw.span.end = end.max(raw.span.start);
+            if open.refused {
+                raw.value = RawValue::Broken;
+            }
         }
         self.attach(open.id);
     }
@@ -271,6 +283,7 @@ impl<'t> Composer<'t> {
                 "too many aliases: at most {ALIASES_MAX}, which stand for at most {ALIAS_NODES_MAX} values and \
                  {ALIAS_TEXT_BYTES_MAX} bytes of text"
             );
+            self.arena.is_over_budget = true;
             self.arena.problems.tell(|| {
                 Diagnostic::error("too-many-aliases", message).at(at.clone()).help("write the values out")
             });

@@ -88,7 +88,7 @@ impl<'a, 't> Expander<'a, 't> {
         match &node.value {
             RawValue::Scalar { text, plain: true, tag: None } if *text == MERGE => Some(Key::Merge),
             RawValue::Scalar { text, .. } => Some(Key::Text(text.to_string())),
-            RawValue::Broken => None,
+            RawValue::Broken | RawValue::Alias(_) => None,
             _ => {
                 self.problems.tell(|| {
                     Diagnostic::error("complex-key", "a list or map as a key")
@@ -109,12 +109,12 @@ impl<'a, 't> Expander<'a, 't> {
                 for item in items {
                     match self.raw(*item).map(|raw| &self.follow(raw).value) {
                         Some(RawValue::Map(entries)) => maps.push(entries),
-                        Some(RawValue::Broken) => {}
+                        Some(RawValue::Broken | RawValue::Alias(_)) => {}
                         _ => self.not_a_merge(at),
                     }
                 }
             }
-            Some(RawValue::Broken) => {}
+            Some(RawValue::Broken | RawValue::Alias(_)) => {}
             _ => self.not_a_merge(at),
         }
         let matched = |key: &str| if levels == 0 { fold_key(key) } else { key.to_owned() };
@@ -171,10 +171,11 @@ impl<'a, 't> Expander<'a, 't> {
         self.arena.get(id)
     }
 
-    /// What an alias refers to; an anchor is never on an alias.
+    /// What an alias refers to; an anchor is never on an alias. Beyond the budget an alias stays one, and reads as
+    /// null.
     fn follow(&self, raw: &'a Raw<'t>) -> &'a Raw<'t> {
         match raw.value {
-            RawValue::Alias(target) => self.arena.get(target).unwrap_or(raw),
+            RawValue::Alias(target) if !self.arena.is_over_budget => self.arena.get(target).unwrap_or(raw),
             _ => raw,
         }
     }
