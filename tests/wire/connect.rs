@@ -23,6 +23,26 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
+async fn a_server_of_another_set() {
+    let server = Scripted::mongodb();
+    let fault = open(&server.uri("replicaSet=other")).connect().await.unwrap_err();
+    assert_eq!(fault.class, Class::NotSent, "{fault:?}");
+    assert!(
+        fault.message.ends_with("the replica set other") && fault.help.contains("replicaSet"),
+        "{fault:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_has() {
+    for uri in ["mongodb://no-such-host.invalid/blog", "mongodb+srv://no-such-host.invalid/blog"] {
+        let fault = open(uri).connect().await.unwrap_err();
+        assert_eq!(fault.class, Class::NotSent, "{fault:?}");
+        assert!(fault.message.contains("no-such-host.invalid") && fault.help.contains("name"), "{fault:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_greeting_that_is_refused() {
     let server = Scripted::mongodb();
     server.on("isMaster", vec![Answer::Close; 50]);

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use idempost::store::mongo::{MongoOptions, MongoStore};
 use idempost::store::{Class, Effect, Store};
 
 use crate::scripted::{Answer, Scripted};
@@ -89,4 +90,20 @@ async fn a_caller_that_goes_away_mixes_up_no_replies() {
     .unwrap();
     waiting.abort();
     assert_eq!(store.write(&[create("b")]).await.unwrap(), [Effect::Applied]);
+}
+
+/// The monitor gives the server up before the deadline; the driver's text is the same as for what was never sent.
+#[tokio::test]
+async fn a_server_that_freezes_whole() {
+    let server = Scripted::mongodb();
+    let options = MongoOptions { command_timeout: Duration::from_secs(20), ..MongoOptions::default() };
+    let uri = server.uri("replicaSet=rs0&connectTimeoutMS=300&heartbeatFrequencyMS=500");
+    let store = MongoStore::open(&uri, options).unwrap();
+    store.connect().await.unwrap();
+    server.freeze();
+    let started = Instant::now();
+    let fault = store.write(&[create("a")]).await.unwrap_err();
+    assert_eq!(fault.class, Class::Unknown, "{fault:?}");
+    assert!(started.elapsed() < Duration::from_secs(19), "{fault:?}");
+    assert!(fault.message.contains(&server.address()), "{fault:?}");
 }

@@ -13,9 +13,10 @@ use tokio::sync::OnceCell;
 
 use super::super::document::integer;
 use super::super::{Class, Fault};
-use super::classify::{self, Place};
+use super::classify::Place;
 use super::profile::{self, Detected, Profile};
 use super::redact::Redactor;
+use super::told;
 use super::uri::{Bounds, Location};
 
 /// What a connection is made with.
@@ -36,7 +37,7 @@ pub struct Connection {
     setup: Setup,
     client: OnceCell<Client>,
     known: OnceCell<Known>,
-    /// The last failure to reach the engine, told by [`Connection::profile`] callers that may not fail.
+    /// What `buildInfo` calls itself; some engines name the version of MongoDB that they resemble.
     version: Mutex<Option<String>>,
 }
 
@@ -51,6 +52,8 @@ pub struct Known {
     pub document_bytes_max: Option<usize>,
     /// `maxMessageSizeBytes` of its `hello`.
     pub message_bytes_max: Option<usize>,
+    /// Reads ask for what a majority has. A server of its own need not be asked, and may refuse it.
+    pub majority_reads: bool,
 }
 
 /// What a command is, for the class of its error.
@@ -135,10 +138,12 @@ impl Connection {
             None => profile::detect(&self.setup.location.address, &hello, build.as_ref()),
         };
         let known = Known {
-            detected,
             statements_max: size("maxWriteBatchSize"),
             document_bytes_max: size("maxBsonObjectSize"),
             message_bytes_max: size("maxMessageSizeBytes"),
+            majority_reads: detected.profile.facts().read_majority
+                && (hello.contains_key("setName") || hello.contains_key("msg")),
+            detected,
         };
         Ok(self.known.get_or_init(|| async { known }).await)
     }
@@ -200,7 +205,7 @@ impl Connection {
         match tokio::spawn(tokio::time::timeout(limit, work)).await {
             Ok(Ok(Ok(out))) => Ok(out),
             Ok(Ok(Err(error))) => Err(self.fault(call, &error)),
-            Ok(Err(_)) => Err(classify::deadline(self.profile(), call.place, limit)),
+            Ok(Err(_)) => Err(told::deadline(self.profile(), call.place, limit)),
             Err(_) => Err(Fault::new(Class::Unknown, "the driver gave up on a command")),
         }
     }
@@ -211,7 +216,7 @@ impl Connection {
     }
 
     fn fault(&self, call: Call, error: &mongodb::error::Error) -> Fault {
-        classify::driver(self.profile(), call.place, call.writes, error, self.redactor())
+        told::driver(self.profile(), call.place, call.writes, error, self.redactor())
     }
 }
 

@@ -70,13 +70,13 @@ fn plain_ingest(raw: &RawDocument) -> Option<Ingest> {
             "contentHash" => out.content_hash = text(value).unwrap_or_default(),
             "assetsHash" => out.assets_hash = text(value),
             "linksHash" => out.links_hash = text(value),
-            "version" => out.version = number(value)?.unwrap_or(0),
+            "version" => out.version = number(value).ok()?.unwrap_or(0),
             "runId" => out.run_id = text(value).unwrap_or_default(),
             "operationId" => out.operation_id = text(value).unwrap_or_default(),
-            "revision" => out.revision = number(value)?,
+            "revision" => out.revision = number(value).ok()?,
             "claim" => {
                 out.claim = match value.as_document() {
-                    Some(claim) => plain_claim(claim)?,
+                    Some(claim) => plain_claim(claim).ok()?,
                     None => None,
                 }
             }
@@ -86,30 +86,30 @@ fn plain_ingest(raw: &RawDocument) -> Option<Ingest> {
     Some(out)
 }
 
-fn plain_claim(raw: &RawDocument) -> Option<Option<Claim>> {
+fn plain_claim(raw: &RawDocument) -> bson::error::Result<Option<Claim>> {
     let (mut run_id, mut until) = (None, None);
     for element in raw {
-        let (key, value) = element.ok()?;
+        let (key, value) = element?;
         match key.as_str() {
             "runId" => run_id = text(value),
             "until" => until = number(value)?,
             _ => {}
         }
     }
-    Some(run_id.zip(until).map(|(run_id, until)| Claim { run_id, until }))
+    Ok(run_id.zip(until).map(|(run_id, until)| Claim { run_id, until }))
 }
 
 fn text(value: RawBsonRef<'_>) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// As [`integer`]; the outer `None` is a broken value.
-fn number(value: RawBsonRef<'_>) -> Option<Option<i64>> {
+/// As [`integer`].
+fn number(value: RawBsonRef<'_>) -> bson::error::Result<Option<i64>> {
     match value {
-        RawBsonRef::Int64(number) => Some(Some(number)),
-        RawBsonRef::Int32(number) => Some(Some(i64::from(number))),
-        RawBsonRef::DateTime(date) => Some(Some(date.timestamp_millis())),
-        other => bson::Bson::try_from(other).ok().map(|value| integer(Some(&value))),
+        RawBsonRef::Int64(number) => Ok(Some(number)),
+        RawBsonRef::Int32(number) => Ok(Some(i64::from(number))),
+        RawBsonRef::DateTime(date) => Ok(Some(date.timestamp_millis())),
+        other => Ok(integer(Some(&bson::Bson::try_from(other)?))),
     }
 }
 

@@ -18,6 +18,7 @@ mod read;
 pub mod redact;
 pub mod reply;
 mod rows;
+pub mod told;
 pub mod uri;
 
 use std::sync::atomic::{AtomicU8, Ordering};

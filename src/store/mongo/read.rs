@@ -94,7 +94,7 @@ impl Reads<'_> {
         if let Some(sort) = sort {
             command.insert("sort", sort);
         }
-        if known.detected.profile.facts().read_majority {
+        if known.majority_reads {
             command.insert("readConcern", doc! { "level": "majority" });
         }
         let database = self.connection.database().await?;

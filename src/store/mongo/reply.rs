@@ -8,9 +8,10 @@ use bson::{Bson, Document};
 
 use super::super::document::integer;
 use super::super::{Class, Effect, Fault};
-use super::classify::{self, Place, Told};
+use super::classify::Place;
 use super::profile::Profile;
 use super::redact::Redactor;
+use super::told::{self, Told};
 
 /// The kind of a statement, which decides what a match means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +144,7 @@ impl Reader<'_> {
     }
 
     fn fault(&self, place: Place, document: &Document) -> Fault {
-        classify::told(&Told { profile: self.profile, place, alone: true, document }, self.redactor)
+        told::told(&Told { profile: self.profile, place, alone: true, document }, self.redactor)
     }
 }
 
