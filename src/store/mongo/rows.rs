@@ -20,6 +20,11 @@ pub struct Rows<'a> {
     pub collection: &'a str,
 }
 
+/// Whether a filter's value bounds a field: `{"$gt": n}`, `{"$lt": n}`, or both.
+fn is_range(value: &Document) -> bool {
+    !value.is_empty() && value.keys().all(|operator| operator == "$gt" || operator == "$lt")
+}
+
 impl Rows<'_> {
     /// Rows whose top-level fields equal those of `filter`, in order of `_id`.
     pub async fn find(&self, filter: &Document) -> Result<Vec<Document>, Fault> {
@@ -28,8 +33,9 @@ impl Rows<'_> {
             if key.is_empty() || key.starts_with('$') || key.contains(['.', '\0']) {
                 return Err(refused(format!("`{key}` is no name of a field")));
             }
-            // A document as a filter's value could be taken for operators.
+            // A document as a filter's value could be taken for operators; only the port's bounds are.
             let value = match value {
+                Bson::Document(range) if is_range(range) => value.clone(),
                 Bson::Document(_) | Bson::RegularExpression(_) => Bson::from(doc! { "$eq": value.clone() }),
                 other => other.clone(),
             };
