@@ -3,6 +3,8 @@
 //! `IDEMPOST_SEEDS=A..B` chooses the seeds; a failing seed prints itself and replays with
 //! `IDEMPOST_SEEDS=N..N+1`. `scripts/simulate` runs a hundred thousand.
 
+#[path = "simulation/claims.rs"]
+mod claims;
 #[path = "simulation/hostile.rs"]
 mod hostile;
 #[path = "simulation/scenario.rs"]

@@ -16,6 +16,7 @@ mod proxy;
 mod races;
 mod scene;
 mod server;
+mod signals;
 
 /// A size: small in the test command, whole in `scripts/chaos`.
 pub fn size(small: usize, full: usize) -> usize {

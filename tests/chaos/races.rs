@@ -90,3 +90,28 @@ fn four_editors_of_one_post_in_mongodb() {
 fn four_editors_of_one_post_in_sqlite() {
     four_editors(Kind::Sqlite, size(3, 20));
 }
+
+/// One operation asked for by four processes at once: one does it, the others wait for its result.
+fn one_operation(kind: Kind) {
+    let scene = Scene::new(kind);
+    scene.write(20, "one text", false);
+    let ended = end((0..4).map(|_| scene.spawn(&["--operation-id", "publish-41", "--batch", "3"])).collect());
+    for one in &ended {
+        assert_eq!(one.exit, Some(0), "{}", one.stderr);
+        assert_eq!(one.applied("create"), 20, "each is told the result: {}", one.json["applied"]);
+    }
+    let done: Vec<&Ended> = ended.iter().filter(|one| one.json["replayed"] == false).collect();
+    assert_eq!(done.len(), 1, "one did it");
+    assert!(ended.iter().all(|one| one.json["runId"] == done[0].json["runId"]), "the others name its run");
+    scene.assert_as_clean("one operation");
+}
+
+#[test]
+fn four_requests_of_one_operation_in_mongodb() {
+    one_operation(Kind::Mongo);
+}
+
+#[test]
+fn four_requests_of_one_operation_in_sqlite() {
+    one_operation(Kind::Sqlite);
+}

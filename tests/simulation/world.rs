@@ -43,6 +43,8 @@ pub struct Mutation {
 
 const DAY: i64 = 86_400_000;
 const SOURCE: &str = "simulated";
+/// How long a claim lasts in a simulation.
+pub const CLAIM: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 struct VirtualClock(Instant);
@@ -81,10 +83,10 @@ impl Promoter for Objects {
 }
 
 /// How one run ended, as it tells.
-struct Told {
+pub struct Told {
     planned: Planned,
-    killed: bool,
-    exit: Option<Exit>,
+    pub killed: bool,
+    pub exit: Option<Exit>,
     /// (post, version it was planned on) of each write that it says is in.
     applied: Vec<(String, Option<i64>)>,
 }
@@ -96,12 +98,13 @@ pub fn simulate(scenario: &Scenario, mutation: Mutation) -> Vec<String> {
     runtime.block_on(async { World::new(scenario, mutation).run().await })
 }
 
-struct World<'a> {
+pub struct World<'a> {
     scenario: &'a Scenario,
     mutation: Mutation,
     store: MemoryStore,
     clock: VirtualClock,
     objects: Arc<Mutex<Shared>>,
+    slow: Option<Duration>,
     unsound: Mutex<Vec<String>>,
     /// What each run saw when it planned: archived posts, live posts.
     seen: Mutex<BTreeMap<usize, (BTreeSet<String>, BTreeSet<String>)>>,
@@ -109,21 +112,42 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(scenario: &'a Scenario, mutation: Mutation) -> Self {
+    pub fn new(scenario: &'a Scenario, mutation: Mutation) -> Self {
         World {
             scenario,
             mutation,
             store: MemoryStore::builder().unique_live(!mutation.no_unique_index).build(),
             clock: VirtualClock(Instant::now()),
             objects: Arc::default(),
+            slow: None,
             unsound: Mutex::default(),
             seen: Mutex::default(),
             wrong: Vec::new(),
         }
     }
 
-    async fn run(mut self) -> Vec<String> {
+    /// Storing one picture takes this long.
+    pub fn with_slow_objects(mut self, slow: Duration) -> Self {
+        self.slow = Some(slow);
+        self
+    }
+
+    pub async fn ready(&self) {
         self.store.ensure_ready().await.unwrap();
+    }
+
+    /// The status of every stored post, in order of id.
+    pub fn statuses(&self) -> Vec<String> {
+        self.store.snapshot().values().map(|post| post.get_str("status").unwrap().to_owned()).collect()
+    }
+
+    /// How many runs asked the object store to keep something.
+    pub fn asked(&self) -> usize {
+        self.objects.lock().unwrap().asked.values().map(BTreeSet::len).sum()
+    }
+
+    async fn run(mut self) -> Vec<String> {
+        self.ready().await;
         if let Some(tree) = &self.scenario.first {
             let first = self.clean(usize::MAX, self.scenario.with_revisions.then_some(0), tree);
             self.go(first, Rates::default()).await;
@@ -156,7 +180,7 @@ impl<'a> World<'a> {
         }
     }
 
-    async fn go(&self, planned: Planned, rates: Rates) -> Told {
+    pub async fn go(&self, planned: Planned, rates: Rates) -> Told {
         tokio::time::sleep(Duration::from_millis(planned.begins_millis)).await;
         let seed = self.scenario.seed.wrapping_mul(1_000_003).wrapping_add(planned.name as u64);
         let store = Hostile::new(self.store.clone(), rates, self.mutation.below, seed);
@@ -182,7 +206,7 @@ impl<'a> World<'a> {
         let objects = Objects {
             by_run: planned.name,
             shared: Arc::clone(&self.objects),
-            slow: Duration::from_millis(seed % 700),
+            slow: self.slow.unwrap_or_else(|| Duration::from_millis(self.scenario.seed % 700)),
         };
         let executor = Executor {
             store,
@@ -200,7 +224,7 @@ impl<'a> World<'a> {
             cancel: CancellationToken::new(),
             events: &|_| {},
             promoter: Some(&objects),
-            claim: Duration::from_secs(2),
+            claim: CLAIM,
             guards: self.mutation.guards,
             state: idempost::apply::State::new(seed),
         };
