@@ -155,9 +155,7 @@ impl Verb {
             Verb::Ingest(_) | Verb::Diff(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github],
             Verb::Check(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif],
             Verb::Explain(_) => &[Format::Human, Format::Json, Format::Ndjson],
-            Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => {
-                &[Format::Human, Format::Json]
-            }
+            Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => &[Format::Human, Format::Json],
             Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => &[Format::Human],
         }
     }

@@ -170,7 +170,9 @@ impl Connection {
                 let options = match tokio::time::timeout(limit, options).await {
                     Ok(options) => options.map_err(|error| self.fault(Call::READ, &error))?,
                     Err(_) => {
-                        return Err(Fault::new(Class::NotSent, "the store's host was not resolved in time"));
+                        let store = &self.setup.location.store;
+                        return Err(Fault::new(Class::NotSent, format!("{store} was not resolved in time"))
+                            .help("is the host's name right, and can its DNS be reached?"));
                     }
                 };
                 Client::with_options(options).map_err(|error| self.fault(Call::READ, &error))
