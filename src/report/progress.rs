@@ -1,5 +1,7 @@
 //! The bar on standard error. It is there on a terminal alone and leaves nothing behind.
 
+use std::cell::Cell;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How often the bar is drawn at most, in times a second.
@@ -8,6 +10,8 @@ const DRAWS_PER_SECOND_MAX: u8 = 12;
 /// A bar, or none.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    /// Whether the bar stands on the terminal: from its first step until it is cleared.
+    drawn: Cell<bool>,
 }
 
 impl Progress {
@@ -21,7 +25,7 @@ impl Progress {
         {
             bar.set_style(style);
         }
-        Progress { bar }
+        Progress { bar, drawn: Cell::new(false) }
     }
 
     /// So many of all are done.
@@ -31,6 +35,7 @@ impl Progress {
                 bar.reset();
                 bar.set_message(what);
             }
+            self.drawn.set(true);
             bar.set_length(u64::try_from(all).unwrap_or(u64::MAX));
             bar.set_position(u64::try_from(done).unwrap_or(u64::MAX));
         }
@@ -39,8 +44,8 @@ impl Progress {
     /// Writes past the bar.
     pub fn past<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.bar {
-            Some(bar) => bar.suspend(write),
-            None => write(),
+            Some(bar) if self.drawn.get() => bar.suspend(write),
+            _ => write(),
         }
     }
 
@@ -48,6 +53,7 @@ impl Progress {
     pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+            self.drawn.set(false);
         }
     }
 }
