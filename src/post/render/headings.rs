@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Id of a heading whose text has no letter or digit.
 const NAMELESS: &str = "section";
@@ -53,7 +53,10 @@ fn slug(text: &str) -> String {
             _ => None,
         }));
     } else {
-        let is_nfc = is_nfc_quick(text.chars()) == IsNormalized::Yes;
+        // Precomposed characters and those below the combining marks are in NFC whatever is beside them.
+        let is_nfc = text
+            .chars()
+            .all(|c| c < '\u{300}' || matches!(c, '\u{AC00}'..='\u{D7A3}' | '\u{4E00}'..='\u{9FFF}'));
         let lower = if is_nfc { text.to_lowercase() } else { text.nfc().collect::<String>().to_lowercase() };
         slug.extend(lower.chars().filter_map(|c| match c {
             '_' | '-' | 'a'..='z' | '0'..='9' | '\u{AC00}'..='\u{D7A3}' | '\u{4E00}'..='\u{9FFF}' => Some(c),

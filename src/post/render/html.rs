@@ -1,32 +1,25 @@
 //! Hands the events to pulldown-cmark's writer: heading ids set, destinations replaced, addresses
 //! that may not stand in HTML taken out.
 
-use std::collections::BTreeMap;
-use std::iter::Peekable;
-use std::vec;
+use std::collections::{BTreeMap, VecDeque};
 
 use pulldown_cmark::{CowStr, Event, LinkType, Tag, TagEnd};
 
+use super::RawHtml;
+use super::outline::Reader;
 use super::raw::replace_addresses;
 use super::url::{UrlUse, is_allowed, is_harmless};
-use super::{RawHtml, TocEntry};
 
-/// Writes the events of `body`. `toc` has one entry a heading, in order.
+/// Writes the events of `body`, showing each to `reader`, who gives the headings their ids.
 pub(super) fn write<'a>(
     body: &'a str,
-    events: Vec<Event<'a>>,
+    events: impl Iterator<Item = Event<'a>>,
     raw_html: RawHtml,
-    toc: &'a [TocEntry],
+    reader: &mut Reader,
     replace: &'a BTreeMap<String, String>,
 ) -> String {
     let mut html = String::with_capacity(body.len() + body.len() / 2);
-    let page = Page {
-        events: events.into_iter().peekable(),
-        raw_html,
-        heading_ids: toc.iter(),
-        replace,
-        image_levels: 0,
-    };
+    let page = Page { events, ahead: VecDeque::new(), reader, raw_html, replace, image_levels: 0 };
     pulldown_cmark::html::push_html(&mut html, page);
     html
 }
@@ -46,21 +39,23 @@ pub(super) fn escape_attribute(text: &str, out: &mut String) {
 }
 
 /// The events as they reach the writer.
-struct Page<'a> {
-    events: Peekable<vec::IntoIter<Event<'a>>>,
+struct Page<'a, 'r, I> {
+    events: I,
+    /// Events that the reader has seen and the writer has not.
+    ahead: VecDeque<Event<'a>>,
+    reader: &'r mut Reader,
     raw_html: RawHtml,
-    heading_ids: std::slice::Iter<'a, TocEntry>,
     replace: &'a BTreeMap<String, String>,
     /// Inside an image the writer makes an `alt` of the events and counts starts against ends, so
     /// tags must reach it as they are.
     image_levels: usize,
 }
 
-impl<'a> Iterator for Page<'a> {
+impl<'a, I: Iterator<Item = Event<'a>>> Iterator for Page<'a, '_, I> {
     type Item = Event<'a>;
 
     fn next(&mut self) -> Option<Event<'a>> {
-        let event = self.events.next()?;
+        let event = self.take()?;
         Some(match event {
             Event::Html(html) | Event::InlineHtml(html) if self.raw_html == RawHtml::Escape => {
                 Event::Text(html)
@@ -79,7 +74,7 @@ impl<'a> Iterator for Page<'a> {
             }
             _ if self.image_levels > 0 => event,
             Event::Start(Tag::Heading { level, classes, attrs, .. }) => {
-                let id = self.heading_ids.next().map(|entry| CowStr::Borrowed(&entry.id));
+                let id = self.heading_id();
                 Event::Start(Tag::Heading { level, id, classes, attrs })
             }
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
@@ -105,7 +100,33 @@ impl<'a> Iterator for Page<'a> {
     }
 }
 
-impl<'a> Page<'a> {
+impl<'a, I: Iterator<Item = Event<'a>>> Page<'a, '_, I> {
+    /// The next event as it was parsed.
+    fn take(&mut self) -> Option<Event<'a>> {
+        match self.ahead.pop_front() {
+            Some(event) => Some(event),
+            None => self.read(),
+        }
+    }
+
+    fn read(&mut self) -> Option<Event<'a>> {
+        let event = self.events.next()?;
+        self.reader.event(&event);
+        Some(event)
+    }
+
+    /// The id of the heading that has just begun: its text must be read first.
+    fn heading_id(&mut self) -> Option<CowStr<'a>> {
+        while let Some(event) = self.read() {
+            let is_end = matches!(event, Event::End(TagEnd::Heading(_)));
+            self.ahead.push_back(event);
+            if is_end {
+                break;
+            }
+        }
+        self.reader.last_heading_id().map(|id| CowStr::from(id.to_owned()))
+    }
+
     fn may_stand(&self, address: &str, used: UrlUse) -> bool {
         match self.raw_html {
             RawHtml::Allow => is_harmless(address, used),
@@ -133,8 +154,13 @@ impl<'a> Page<'a> {
     /// A whole HTML block as one event: its events are lines, and a tag may go over several.
     fn html_block(&mut self) -> Event<'a> {
         let mut block = String::new();
-        while let Some(Event::Html(line)) = self.events.next_if(|event| matches!(event, Event::Html(_))) {
-            block.push_str(&line);
+        while let Some(event) = self.take() {
+            if let Event::Html(line) = event {
+                block.push_str(&line);
+            } else {
+                self.ahead.push_front(event);
+                break;
+            }
         }
         Event::Html(self.replaced(block.into()))
     }
@@ -143,7 +169,7 @@ impl<'a> Page<'a> {
     fn alt(&mut self) -> String {
         let mut alt = String::new();
         let mut levels = 0_usize;
-        for event in self.events.by_ref() {
+        while let Some(event) = self.take() {
             match event {
                 Event::Start(_) => levels += 1,
                 Event::End(_) if levels == 0 => break,

@@ -1,11 +1,9 @@
-//! One walk over the events of a body: headings and their ids, words, the excerpt, and what raw HTML
-//! there is.
+//! What is read off the events while they go to the writer: headings and their ids, words, the excerpt.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::TocEntry;
 use super::headings::HeadingIds;
-use super::raw::{self, RawBound};
 use crate::post::text::{self, Counts};
 
 /// What the walk finds.
@@ -14,26 +12,6 @@ pub(super) struct Outline {
     pub(super) toc: Vec<TocEntry>,
     pub(super) excerpt: String,
     pub(super) counts: Counts,
-    /// Raw HTML that the sanitiser must see: any but plain comments.
-    pub(super) has_raw_html: bool,
-    /// Whether the sanitiser can read this page within its bounds.
-    pub(super) raw_is_bounded: bool,
-}
-
-/// Walks the events. With `skip_mdx`, paragraphs that are code of MDX are no prose.
-pub(super) fn read(body: &str, events: &[Event<'_>], skip_mdx: bool) -> Outline {
-    let mut reader = Reader { skip_mdx, ..Reader::default() };
-    reader.outline.raw_is_bounded = true;
-    if body.contains('<') || body.contains("[^") {
-        reader.raw_html(events);
-    }
-    for event in events {
-        reader.event(event);
-    }
-    reader.flush(Block::Other);
-    let mut outline = reader.outline;
-    outline.excerpt = reader.first_paragraph.or(reader.first_nested).unwrap_or_default();
-    outline
 }
 
 /// What a piece of collected text is.
@@ -46,8 +24,9 @@ enum Block {
     Other,
 }
 
+/// Is shown every event of a page once, in order.
 #[derive(Debug, Default)]
-struct Reader {
+pub(super) struct Reader {
     outline: Outline,
     ids: HeadingIds,
     skip_mdx: bool,
@@ -64,49 +43,14 @@ struct Reader {
 }
 
 impl Reader {
-    /// Looks at the raw HTML and the footnotes of the whole page first: a heading's id must not be
-    /// one of theirs, wherever they stand.
-    fn raw_html(&mut self, events: &[Event<'_>]) {
-        let mut bound = RawBound::default();
-        let mut block = String::new();
-        let mut images = 0_usize;
-        for event in events {
-            match event {
-                Event::Start(Tag::HtmlBlock) => block.clear(),
-                Event::Html(html) => block.push_str(html),
-                Event::End(TagEnd::HtmlBlock) => self.raw_piece(&block, &mut bound),
-                // Inside an image, raw HTML becomes the text of `alt`.
-                Event::Start(Tag::Image { .. }) => images += 1,
-                Event::End(TagEnd::Image) => images = images.saturating_sub(1),
-                Event::InlineHtml(html) if images == 0 => self.raw_piece(html, &mut bound),
-                Event::Start(tag) => {
-                    if let Tag::FootnoteDefinition(name) = tag {
-                        self.ids.reserve(name);
-                    }
-                    bound.block();
-                }
-                _ => {}
-            }
-        }
-        self.outline.raw_is_bounded = bound.is_kept();
+    /// A reader of a page on which `taken` are the ids of what is no heading. With `skip_mdx`, paragraphs
+    /// that are code of MDX are no prose.
+    pub(super) fn new(taken: HeadingIds, skip_mdx: bool) -> Self {
+        Reader { ids: taken, skip_mdx, ..Reader::default() }
     }
 
-    fn raw_piece(&mut self, html: &str, bound: &mut RawBound) {
-        if raw::is_plain_comment(html) {
-            return;
-        }
-        self.outline.has_raw_html = true;
-        raw::tags(html, |tag| {
-            bound.tag(&tag);
-            for attribute in &tag.attributes {
-                if attribute.name.eq_ignore_ascii_case("id") || attribute.name.eq_ignore_ascii_case("name") {
-                    self.ids.reserve(&attribute.decoded());
-                }
-            }
-        });
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
+    /// The next event of the page.
+    pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(text) | Event::Code(text) => {
                 if self.image_levels == 0 {
@@ -120,6 +64,18 @@ impl Reader {
             Event::End(tag) => self.end(*tag),
             _ => {}
         }
+    }
+
+    /// The id of the heading that ended last.
+    pub(super) fn last_heading_id(&self) -> Option<&str> {
+        self.outline.toc.last().map(|entry| entry.id.as_str())
+    }
+
+    /// What was found on the whole page.
+    pub(super) fn finish(mut self) -> Outline {
+        self.flush(Block::Other);
+        let excerpt = self.first_paragraph.or(self.first_nested).unwrap_or_default();
+        Outline { excerpt, ..self.outline }
     }
 
     fn start(&mut self, tag: &Tag<'_>) {
