@@ -1,5 +1,15 @@
 //! Rendering as a reader meets it: CommonMark's and GitHub's syntax, and that nothing hostile gets
 //! through.
+#![allow(
+    clippy::expect_used,
+    clippy::format_collect,
+    clippy::format_push_string,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test that fails says so by a panic"
+)]
 
 mod commonmark;
 mod dom;

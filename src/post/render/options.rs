@@ -85,7 +85,7 @@ mod tests {
         let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.lock")).unwrap();
         let entry = format!("name = \"{name}\"\nversion = \"");
         let at = lock.find(&entry).unwrap() + entry.len();
-        lock[at..].split('"').next().unwrap().to_owned()
+        lock.get(at..).unwrap().split('"').next().unwrap().to_owned()
     }
 
     #[test]

@@ -1,24 +1,13 @@
-//! Words, reading time and excerpts in every script.
-//!
-//! A word is one of Unicode's word segmentation (UAX 29). In the scripts that put no blanks between
-//! words (Han, Hiragana, Katakana, Thai, Lao, Burmese, Khmer) each letter counts instead. Korean has
-//! blanks: its words are words.
+//! Counting words: by classes of characters where those decide, by the word segmentation where not.
 
-use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::diagnostic::floor_char_boundary;
+use super::kind::{Kind, is_unspaced_mark};
 
 /// Words read in a minute.
 const WORDS_PER_MINUTE: u64 = 200;
 /// Characters read in a minute, in scripts without blanks.
 const CHARACTERS_PER_MINUTE: u64 = 500;
-/// Width of an excerpt, in columns: a character of Chinese, Japanese or Korean takes two.
-pub const EXCERPT_COLUMNS_MAX: usize = 200;
-/// Size of an excerpt, in bytes, for texts whose characters take no column.
-const EXCERPT_BYTES_MAX: usize = 1_000;
-/// What stands where an excerpt was cut.
-const ELLIPSIS: char = '…';
 
 /// How much text there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -286,193 +275,6 @@ fn may_follow(byte: Option<&u8>) -> bool {
     })
 }
 
-/// How a character beyond ASCII takes part in counting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A letter that joins its like and ASCII into one word.
-    Letter,
-    /// A letter of a script without blanks.
-    Unspaced,
-    /// Punctuation that joins two letters or two digits.
-    Middle,
-    /// Punctuation that joins nothing, or a mark on a letter of a script without blanks.
-    Break,
-    /// Anything else: the word segmentation knows.
-    Other,
-}
-
-impl Kind {
-    /// The kind of the character at `at`, and its length in bytes.
-    fn at(text: &str, at: usize) -> (Kind, usize) {
-        let second = text.as_bytes().get(at + 1).copied().unwrap_or_default();
-        match (text.as_bytes().get(at), second) {
-            // The ends of Hangul.
-            (Some(0xEA), 0xB0..) | (Some(0xED), ..0x9E) => (Kind::Letter, 3),
-            // Latin from U+0100 to U+023F, Cyrillic to U+047F.
-            (Some(0xC4..=0xC8 | 0xD0 | 0xD1), _) => (Kind::Letter, 2),
-            _ => {
-                let c = text.get(at..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
-                (Kind::of(c), c.len_utf8())
-            }
-        }
-    }
-
-    fn of(c: char) -> Kind {
-        match c {
-            // Hangul, then Latin, Greek and Cyrillic where all are letters.
-            '\u{AC00}'..='\u{D7A3}'
-            | '\u{C0}'..='\u{D6}'
-            | '\u{D8}'..='\u{F6}'
-            | '\u{F8}'..='\u{24F}'
-            | '\u{3A3}'..='\u{3F5}'
-            | '\u{400}'..='\u{481}'
-            | '\u{48A}'..='\u{52F}' => Kind::Letter,
-            // Han, Hiragana, Katakana.
-            '\u{3005}'..='\u{3007}'
-            | '\u{3021}'..='\u{3029}'
-            | '\u{3041}'..='\u{3096}'
-            | '\u{309D}'..='\u{309F}'
-            | '\u{30A1}'..='\u{30FA}'
-            | '\u{30FC}'..='\u{30FF}'
-            | '\u{31F0}'..='\u{31FF}'
-            | '\u{3400}'..='\u{4DBF}'
-            | '\u{4E00}'..='\u{9FFF}'
-            | '\u{F900}'..='\u{FAFF}'
-            | '\u{FF66}'..='\u{FF9D}'
-            | '\u{1B000}'..='\u{1B16F}'
-            | '\u{20000}'..='\u{3FFFF}' => Kind::Unspaced,
-            '\u{2010}'..='\u{2017}'
-            | '\u{201C}'..='\u{201F}'
-            | '\u{2022}'
-            | '\u{2026}'
-            | '\u{AB}'
-            | '\u{BB}' => Kind::Break,
-            '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' | '\u{3030}' | '\u{303D}'..='\u{303F}' => {
-                Kind::Break
-            }
-            '\u{B7}' | '\u{2018}' | '\u{2019}' | '\u{FF0C}' | '\u{FF0E}' | '\u{FF1A}' | '\u{FF1B}' => {
-                Kind::Middle
-            }
-            '\u{FF01}' | '\u{FF08}' | '\u{FF09}' | '\u{FF1F}' | '\u{30FB}' => Kind::Break,
-            c if is_unspaced_mark(c) => Kind::Break,
-            // Thai, Lao, Burmese, Khmer.
-            '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
-                if c.is_alphabetic() =>
-            {
-                Kind::Unspaced
-            }
-            _ => Kind::Other,
-        }
-    }
-}
-
-/// A mark on a letter of a script without blanks: it belongs to its letter.
-fn is_unspaced_mark(c: char) -> bool {
-    match c {
-        '\u{3099}'..='\u{309C}' | '\u{30A0}' | '\u{FF9E}' | '\u{FF9F}' => true,
-        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' => is_combining_mark(c),
-        _ => false,
-    }
-}
-
-/// The text with every run of blanks and line ends as one blank; none where a line of Chinese or
-/// Japanese was only wrapped.
-pub fn one_line(text: &str) -> String {
-    let text = text.trim();
-    let mut out = String::with_capacity(text.len());
-    let mut gap_start = 0;
-    for word in text.split(|c: char| c.is_ascii_whitespace()).filter(|word| !word.is_empty()) {
-        let word_start = word.as_ptr() as usize - text.as_ptr() as usize;
-        let gap = text.get(gap_start..word_start).unwrap_or_default();
-        let is_wrap = gap.contains('\n')
-            && word.chars().next().is_some_and(is_unspaced)
-            && out.chars().next_back().is_some_and(is_unspaced);
-        if !out.is_empty() && !is_wrap {
-            out.push(' ');
-        }
-        out.push_str(word);
-        gap_start = word_start + word.len();
-    }
-    out
-}
-
-fn is_unspaced(c: char) -> bool {
-    matches!(Kind::of(c), Kind::Unspaced | Kind::Break) && c >= '\u{3000}'
-}
-
-/// The text on one line, cut to [`EXCERPT_COLUMNS_MAX`] columns: at a blank where there is one in the
-/// last half, else between two characters as a reader sees them (grapheme clusters).
-pub fn excerpt(text: &str) -> String {
-    // A huge paragraph costs no more than a long one: most scripts fill the columns with few bytes.
-    let start = text.get(..floor_char_boundary(text, EXCERPT_BYTES_MAX / 2)).unwrap_or_default();
-    if start.len() < text.len()
-        && let Some(cut) = cut(&one_line(start))
-    {
-        return cut;
-    }
-    let start = text.get(..floor_char_boundary(text, 4 * EXCERPT_BYTES_MAX)).unwrap_or_default();
-    let line = one_line(if start.len() == text.len() { without_attribute_list(text) } else { start });
-    cut(&line).unwrap_or(line)
-}
-
-/// The line cut to the width of an excerpt; `None` where it is no wider.
-fn cut(line: &str) -> Option<String> {
-    let mut columns = 0;
-    let mut end = 0;
-    let mut last_blank = None;
-    let mut at = 0;
-    while let Some((length, width)) = grapheme_at(line, at) {
-        columns += width;
-        if columns > EXCERPT_COLUMNS_MAX || at + length > EXCERPT_BYTES_MAX {
-            let cut = last_blank.filter(|blank| *blank >= end / 2).unwrap_or(end);
-            let kept = line.get(..cut).unwrap_or_default();
-            let kept = kept.trim_end_matches([' ', ',', ';', ':', '、', '，', '；']);
-            return Some(if kept.is_empty() { String::new() } else { format!("{kept}{ELLIPSIS}") });
-        }
-        if line.as_bytes().get(at) == Some(&b' ') {
-            last_blank = Some(at);
-        }
-        at += length;
-        // The ellipsis needs a column of its own.
-        if columns < EXCERPT_COLUMNS_MAX {
-            end = at;
-        }
-    }
-    None
-}
-
-/// Length in bytes and width in columns of the grapheme cluster at `at`. Two ASCII characters on one
-/// line never join.
-fn grapheme_at(line: &str, at: usize) -> Option<(usize, usize)> {
-    let bytes = line.as_bytes();
-    if bytes.get(at)?.is_ascii() && bytes.get(at + 1).is_none_or(u8::is_ascii) {
-        return Some((1, 1));
-    }
-    let grapheme = line.get(at..)?.graphemes(true).next()?;
-    Some((grapheme.len(), width(grapheme)))
-}
-
-/// Without the attribute list that Kramdown lets follow a paragraph: `{: .lead}`.
-fn without_attribute_list(text: &str) -> &str {
-    let text = text.trim_end();
-    match text.rsplit_once('\n') {
-        Some((before, last)) if last.trim_start().starts_with("{:") && last.ends_with('}') => before,
-        _ => text,
-    }
-}
-
-/// Columns of a grapheme cluster: 2 in East Asian scripts and emoji, else 1.
-fn width(grapheme: &str) -> usize {
-    let is_wide = |c: char| {
-        matches!(c,
-            '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{303E}' | '\u{3041}'..='\u{4DBF}' | '\u{4E00}'..='\u{A4CF}'
-            | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{FE30}'..='\u{FE6F}' | '\u{FF00}'..='\u{FF60}'
-            | '\u{FFE0}'..='\u{FFE6}' | '\u{1F300}'..='\u{1F64F}' | '\u{1F680}'..='\u{1F6FF}'
-            | '\u{1F900}'..='\u{1F9FF}' | '\u{20000}'..='\u{3FFFD}')
-    };
-    if grapheme.chars().any(is_wide) { 2 } else { 1 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -522,32 +324,6 @@ mod tests {
         assert_eq!(minutes(100, 251), 2);
     }
 
-    #[test]
-    fn lines_are_joined_as_the_script_wants() {
-        assert_eq!(one_line(" a\n  b\t c "), "a b c");
-        assert_eq!(one_line("今日は\n晴れ。\nそして"), "今日は晴れ。そして");
-        assert_eq!(one_line("오늘은\n좋다"), "오늘은 좋다");
-        assert_eq!(one_line("Rust と\nGo"), "Rust と Go");
-    }
-
-    #[test]
-    fn excerpts_are_cut_between_words_or_characters() {
-        assert_eq!(excerpt("Short.\n{: .lead}"), "Short.");
-        let english = excerpt(&"several plain words, ".repeat(20));
-        assert!(
-            english.ends_with("words…") || english.ends_with("plain…") || english.ends_with("several…"),
-            "{english}"
-        );
-        assert!(english.chars().count() <= EXCERPT_COLUMNS_MAX);
-        let chinese = excerpt(&"汉字".repeat(200));
-        assert_eq!(chinese.chars().count(), 100);
-        let family = "👨‍👩‍👧‍👦".repeat(150);
-        assert_eq!(excerpt(&family).trim_end_matches(ELLIPSIS).len() % "👨‍👩‍👧‍👦".len(), 0);
-        assert!(excerpt(&format!("a{}", "\u{301}".repeat(100_000))).len() <= EXCERPT_BYTES_MAX + 4);
-        let exactly = "x".repeat(EXCERPT_COLUMNS_MAX);
-        assert_eq!(excerpt(&exactly), exactly);
-    }
-
     proptest! {
         #[test]
         fn ascii_words_are_the_segmentation_s(text in "[a-z0-9'.:,;_ -]{0,24}|([a-z0-9'.:,;-]{1,9} ){0,90}") {
@@ -557,13 +333,6 @@ mod tests {
         #[test]
         fn words_of_scripts_with_blanks_are_the_segmentation_s(text in "[a-z가-힣éжΩßĀȿѿ0-9'’.·: ,，：_“”—…\u{301}ا()-]{0,24}") {
             prop_assert_eq!(counts(&text), (text.unicode_words().count() as u64, 0));
-        }
-
-        #[test]
-        fn excerpts_are_short_and_stable(text in any::<String>()) {
-            let short = excerpt(&text);
-            prop_assert!(short.graphemes(true).map(width).sum::<usize>() <= EXCERPT_COLUMNS_MAX + 1);
-            prop_assert_eq!(excerpt(&short), short.clone());
         }
     }
 }
