@@ -343,7 +343,7 @@ pub fn plan_again(
 ) -> Option<Operation> {
     let Some(file) = &operation.file else {
         let store = guard::Stored::new(&observed.heads, policy);
-        return orphan::again_without_file(operation, &store, policy);
+        return orphan::again_without_file(operation, &store, observed, policy);
     };
     let policy = Policy { only: Some(BTreeSet::from([file.clone()])), ..policy.clone() };
     let plan = plan(catalog, links, observed, &policy);

@@ -93,11 +93,14 @@ pub(super) fn orphans(
     let protected = protected(plan, catalog, store, tree);
     for head in store.heads().filter(|head| head.live && store.is_ours(head)) {
         let Some(ingest) = &head.ingest else { continue };
-        if tree.makes_id(&head.id) || taken.contains(&head.id) || protected.contains(head.id.as_str()) {
+        if tree.makes_id(&head.id) || taken.contains(&head.id) {
             continue;
         }
-        // What an unreadable file makes is not known.
-        if tree.is_invalid(&ingest.path) {
+        let made_by_older = made_live_by_older(head, observed);
+        // A refused file stands for the post that it would have replaced, and what an unreadable file makes
+        // is not known. But what an older run made live after this run's commit is nobody's: left here it
+        // would stay, since that run cannot take it back any more.
+        if !made_by_older && (protected.contains(head.id.as_str()) || tree.is_invalid(&ingest.path)) {
             continue;
         }
         plan.orphans.push(Orphan {
@@ -106,13 +109,18 @@ pub(super) fn orphans(
             lang: head.lang.clone(),
             path: ingest.path.clone(),
         });
-        let made_by_older = ingest.live_by.as_ref().is_some_and(|run| observed.others.lower.contains(run));
         if made_by_older {
             plan.operations.push(archive(head, None, Reason::of("fence"), policy));
         } else if policy.prune && policy.only.is_none() {
             plan.operations.push(archive(head, None, Reason::of("gone"), policy));
         }
     }
+}
+
+/// An older run that never ended made the post live, and nobody has written it since.
+fn made_live_by_older(head: &Head, observed: &Observed) -> bool {
+    let live_by = head.ingest.as_ref().and_then(|ingest| ingest.live_by.as_ref());
+    live_by.is_some_and(|run| observed.others.lower.contains(run))
 }
 
 /// The stored posts that a refused file stands for: they have a file, it only says something else.
@@ -166,15 +174,19 @@ pub(super) fn fence_rest(plan: &mut Plan, store: &Stored<'_>, observed: &Observe
 }
 
 /// The same intent for a post without a file, on a fresh head: an archive is done where the post is
-/// not live any more, a fence is made again.
+/// not live any more, a fence is made again. What an older run made live meanwhile is archived.
 pub(super) fn again_without_file(
     operation: &Operation,
     store: &Stored<'_>,
+    observed: &Observed,
     policy: &Policy,
 ) -> Option<Operation> {
     let head = store.by_id(&operation.id).filter(|head| store.is_ours(head))?;
     match operation.action {
         Action::Archive if head.live => Some(archive(head, None, operation.reason.clone(), policy)),
+        Action::Restamp if head.live && made_live_by_older(head, observed) => {
+            Some(archive(head, None, operation.reason.clone(), policy))
+        }
         Action::Restamp => {
             let mut next = stored(head, Action::Restamp, operation.reason.clone());
             let ingest = again(head.ingest.as_ref()?, policy);

@@ -26,9 +26,11 @@ async fn insert_simply(unique: bool) -> (u64, Vec<String>) {
     }
     let uri = format!("{}&retryWrites=false", proxy.uri(&database));
     let through = Client::with_uri_str(uri).await.unwrap().database(&database);
-    proxy.script(|command| {
-        if command.is_write() && command.number == 3 { Fate::DropReply } else { Fate::Pass }
-    });
+    proxy.script(
+        |command| {
+            if command.is_write() && command.number == 3 { Fate::DropReply } else { Fate::Pass }
+        },
+    );
     let mut errors = Vec::new();
     for at in 0..8 {
         for attempt in 0..3 {

@@ -54,7 +54,10 @@ async fn a_held_batch_of_an_older_run_lands_on_nothing() {
     })
     .await
     .unwrap();
-    let before = { let uri = past.clone(); tokio::task::spawn_blocking(move || crate::scene::stored(&uri)).await.unwrap() };
+    let before = {
+        let uri = past.clone();
+        tokio::task::spawn_blocking(move || crate::scene::stored(&uri)).await.unwrap()
+    };
     let gate = Arc::new(Notify::new());
     let held = Arc::clone(&gate);
     proxy.script(move |command| if command.is_write() { Fate::Hold(Arc::clone(&held)) } else { Fate::Pass });
@@ -73,7 +76,12 @@ async fn a_held_batch_of_an_older_run_lands_on_nothing() {
     let nine = tokio::task::spawn_blocking(move || {
         let ended = five.ingest(&["--revision", "9"]);
         assert_eq!(ended.exit, Some(0), "{}", ended.stderr);
-        assert_eq!(ended.applied("restamp"), 6, "the posts it would have left alone are fenced: {}", ended.json["applied"]);
+        assert_eq!(
+            ended.applied("restamp"),
+            6,
+            "the posts it would have left alone are fenced: {}",
+            ended.json["applied"]
+        );
         five
     })
     .await
@@ -82,7 +90,10 @@ async fn a_held_batch_of_an_older_run_lands_on_nothing() {
         gate.notify_one();
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    let after = { let uri = past.clone(); tokio::task::spawn_blocking(move || crate::scene::stored(&uri)).await.unwrap() };
+    let after = {
+        let uri = past.clone();
+        tokio::task::spawn_blocking(move || crate::scene::stored(&uri)).await.unwrap()
+    };
     assert_eq!(after, before, "the old batch landed on nothing");
     tokio::task::spawn_blocking(move || nine.assert_settled("after the held batch")).await.unwrap();
     drop(seven);

@@ -9,9 +9,11 @@ use crate::size;
 async fn once(posts: usize, batch: usize, k: usize) {
     let address = tokio::task::spawn_blocking(|| shared().address()).await.unwrap();
     let proxy = Proxy::start(&address).await;
-    proxy.script(move |command| {
-        if command.is_write() && command.number == k { Fate::DropReply } else { Fate::Pass }
-    });
+    proxy.script(
+        move |command| {
+            if command.is_write() && command.number == k { Fate::DropReply } else { Fate::Pass }
+        },
+    );
     let database = database_name();
     let (through, past) = (proxy.uri(&database), shared().uri(&database));
     let told = tokio::task::spawn_blocking(move || {

@@ -2,7 +2,13 @@
 //! dies, old revisions that come late. Every test ends with a plan in which everything is unchanged.
 //!
 //! The test command runs them small; `scripts/chaos` sets `IDEMPOST_CHAOS=full` and runs them whole.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout
+)]
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -15,7 +15,13 @@ fn eight_processes(kind: Kind, rounds: usize, pictures: bool) {
         scene.write(20, "one text", pictures);
         let ended = end((0..8).map(|_| scene.spawn(&["--batch", "7"])).collect());
         for (at, one) in ended.iter().enumerate() {
-            assert_eq!(one.exit, Some(0), "round {round}, process {at}: {} {}", one.json["failed"], one.stderr);
+            assert_eq!(
+                one.exit,
+                Some(0),
+                "round {round}, process {at}: {} {}",
+                one.json["failed"],
+                one.stderr
+            );
         }
         let created: u64 = ended.iter().map(|one| one.applied("create")).sum();
         assert_eq!(created, 20, "round {round}: the counts of all processes add up to one create a post");
@@ -51,7 +57,8 @@ fn four_editors(kind: Kind, rounds: usize) {
                 let scene = Scene::with_uri(base.uri.clone());
                 scene.write(3, "first", false);
                 let path = scene.content().join("entry-001.md");
-                let text = std::fs::read_to_string(&path).unwrap().replace("first", &format!("edit {editor}"));
+                let text =
+                    std::fs::read_to_string(&path).unwrap().replace("first", &format!("edit {editor}"));
                 std::fs::write(path, text).unwrap();
                 scene
             })
@@ -59,8 +66,9 @@ fn four_editors(kind: Kind, rounds: usize) {
         let ended = end(editors.iter().map(|scene| scene.spawn(&[])).collect());
         let bodies: Vec<String> =
             base.stored().values().map(|post| post.get_str("body").unwrap().to_owned()).collect();
-        let edited: Vec<usize> =
-            (0..4).filter(|editor| bodies.iter().any(|body| body.contains(&format!("edit {editor}")))).collect();
+        let edited: Vec<usize> = (0..4)
+            .filter(|editor| bodies.iter().any(|body| body.contains(&format!("edit {editor}"))))
+            .collect();
         assert_eq!(edited.len(), 1, "round {round}: one text stays: {bodies:?}");
         for (editor, one) in ended.iter().enumerate() {
             match one.exit {
@@ -69,12 +77,20 @@ fn four_editors(kind: Kind, rounds: usize) {
                     lost += 1;
                     assert_eq!(one.applied("update"), 0, "round {round}, editor {editor}");
                     let message = one.json["failed"][0]["message"].as_str().unwrap_or_default();
-                    assert!(message.contains("another run"), "round {round}: the loser says so: {}", one.json);
+                    assert!(
+                        message.contains("another run"),
+                        "round {round}: the loser says so: {}",
+                        one.json
+                    );
                 }
                 other => panic!("round {round}, editor {editor}: exit {other:?}: {}", one.stderr),
             }
         }
-        assert_eq!(ended[edited[0]].exit, Some(0), "round {round}: whoever's text stays was told that it is in");
+        assert_eq!(
+            ended[edited[0]].exit,
+            Some(0),
+            "round {round}: whoever's text stays was told that it is in"
+        );
         assert_eq!(editors[edited[0]].ingest(&[]).exit, Some(0));
         editors[edited[0]].assert_settled(&format!("round {round}"));
     }

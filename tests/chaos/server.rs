@@ -16,7 +16,16 @@ fn a_server_that_is_killed_and_restarted_loses_nothing() {
         assert_eq!(scene.ingest(&[]).exit, Some(0));
         scene.write(90, "second text", false);
         let started = Instant::now();
-        let child = scene.spawn(&["--batch", "3", "--in-flight", "1", "--deadline", "60s", "--command-timeout", "5s"]);
+        let child = scene.spawn(&[
+            "--batch",
+            "3",
+            "--in-flight",
+            "1",
+            "--deadline",
+            "60s",
+            "--command-timeout",
+            "5s",
+        ]);
         std::thread::sleep(Duration::from_millis(150 + 130 * round as u64));
         server.kill();
         std::thread::sleep(Duration::from_millis(500));

@@ -51,7 +51,11 @@ pub async fn rows_are_found_by_their_fields(subject: &dyn Subject) {
     assert_eq!(ids(&*store, side, doc! { "run": "r" }).await, Vec::<String>::new());
     assert_eq!(ids(&*store, side, doc! { "n": { "$gt": 1_i64 } }).await, ["2", "3"], "above a bound");
     assert_eq!(ids(&*store, side, doc! { "run": "r1", "n": { "$lt": 2_i64 } }).await, ["4"], "below a bound");
-    assert_eq!(ids(&*store, side, doc! { "n": { "$gt": 2_i64 } }).await, Vec::<String>::new(), "a bound is outside");
+    assert_eq!(
+        ids(&*store, side, doc! { "n": { "$gt": 2_i64 } }).await,
+        Vec::<String>::new(),
+        "a bound is outside"
+    );
     let at = |millis: i64| bson::DateTime::from_millis(millis);
     store.row_insert(side, &row("5", doc! { "startedAt": at(1_000) })).await.unwrap();
     assert_eq!(ids(&*store, side, doc! { "startedAt": { "$lt": at(1_001) } }).await, ["5"], "dates too");

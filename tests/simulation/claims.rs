@@ -28,12 +28,18 @@ fn scenario(seed: u64) -> Scenario {
         with_revisions: false,
         equal_trees: true,
         first: None,
+        first_archived: false,
         runs: vec![planned(0, None), planned(1, None)],
     }
 }
 
 fn in_virtual_time<T>(test: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(test)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap()
+        .block_on(test)
 }
 
 /// Seed 600: the object store takes 600 ms for a picture.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bson::Document;
+use idempost::apply::Clock;
 use idempost::store::document::Head;
 use idempost::store::memory::MemoryStore;
 use idempost::store::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
@@ -26,15 +27,28 @@ pub struct Rates {
     pub late_millis: u64,
 }
 
+/// The clock of a simulation: it moves when everybody sleeps.
+#[derive(Clone)]
+pub struct VirtualClock(pub tokio::time::Instant);
+
+impl Clock for VirtualClock {
+    fn now(&self) -> i64 {
+        1_900_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap()
+    }
+}
+
 /// What a mutation takes out below the port.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Below {
     /// Updates match whatever version is stored.
     pub no_version_guard: bool,
+    /// An unfinished row whose lease is over is not seen any more.
+    pub rows_age: bool,
 }
 
 pub struct Hostile {
     inner: MemoryStore,
+    clock: VirtualClock,
     rates: Rates,
     below: Below,
     rng: Arc<Mutex<SmallRng>>,
@@ -51,8 +65,8 @@ enum Fate {
 }
 
 impl Hostile {
-    pub fn new(inner: MemoryStore, rates: Rates, below: Below, seed: u64) -> Self {
-        Hostile { inner, rates, below, rng: Arc::new(Mutex::new(SmallRng::seed_from_u64(seed))) }
+    pub fn new(inner: MemoryStore, clock: VirtualClock, rates: Rates, below: Below, seed: u64) -> Self {
+        Hostile { inner, clock, rates, below, rng: Arc::new(Mutex::new(SmallRng::seed_from_u64(seed))) }
     }
 
     fn draw(&self, below: u64) -> u64 {
@@ -220,7 +234,15 @@ impl Store for Hostile {
     }
 
     async fn rows(&self, side: Side, filter: &Document) -> Result<Vec<Document>, Fault> {
-        self.read(self.inner.rows(side, filter)).await
+        let mut rows = self.read(self.inner.rows(side, filter)).await?;
+        if self.below.rows_age {
+            let now = bson::DateTime::from_millis(self.clock.now());
+            rows.retain(|row| {
+                let over = row.get_datetime("leaseUntil").is_ok_and(|until| *until < now);
+                !(over && row.get_bool("open").unwrap_or(false))
+            });
+        }
+        Ok(rows)
     }
 
     async fn row_insert(&self, side: Side, row: &Document) -> Result<Inserted, Fault> {

@@ -34,11 +34,56 @@ pub struct Scenario {
     pub with_revisions: bool,
     pub equal_trees: bool,
     pub first: Option<Tree>,
+    /// What the first run made is archived before the others begin.
+    pub first_archived: bool,
     pub runs: Vec<Planned>,
 }
 
 impl Scenario {
     pub fn of(seed: u64) -> Self {
+        if seed % 5 == 4 { Self::with_stragglers(seed) } else { Self::of_many_kinds(seed) }
+    }
+
+    /// An older run gives up or dies, and its statements land long after the newer one has ended.
+    fn with_stragglers(seed: u64) -> Self {
+        let mut rng = SmallRng::seed_from_u64(seed);
+        let rates = Rates {
+            late: rng.random_range(20..=60),
+            delay_millis: rng.random_range(1..=20),
+            late_millis: 15_000,
+            ..Rates::default()
+        };
+        let text =
+            |rng: &mut SmallRng| Text { text: rng.random_range(0..2), other_date: false, asset: false };
+        let posts = rng.random_range(1..=2);
+        let full: Tree = (0..posts).map(|_| Some(text(&mut rng))).collect();
+        let runs = [1, 2]
+            .into_iter()
+            .map(|revision| Planned {
+                name: usize::try_from(revision).unwrap() - 1,
+                revision: Some(revision),
+                tree: if revision == 1 { full.clone() } else { full.iter().map(|_| None).collect() },
+                begins_millis: if revision == 1 { 0 } else { rng.random_range(0..300) },
+                killed_after_millis: (revision == 1 && rng.random_range(0..2) == 0)
+                    .then(|| rng.random_range(0..300)),
+                batch: 1,
+                in_flight: 1,
+                attempts: if revision == 1 { rng.random_range(1..=2) } else { 12 },
+            })
+            .collect();
+        let first_archived = rng.random_range(0..2) == 0;
+        Scenario {
+            seed,
+            rates,
+            with_revisions: true,
+            equal_trees: false,
+            first: first_archived.then(|| full.clone()),
+            first_archived,
+            runs,
+        }
+    }
+
+    fn of_many_kinds(seed: u64) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed);
         let rates = rates(&mut rng);
         let with_revisions = rng.random_range(0..3) > 0;
@@ -79,7 +124,7 @@ impl Scenario {
             })
             .collect();
         let first = (rng.random_range(0..2) == 0).then_some(first);
-        Scenario { seed, rates, with_revisions, equal_trees, first, runs }
+        Scenario { seed, rates, with_revisions, equal_trees, first, first_archived: false, runs }
     }
 }
 

@@ -29,7 +29,7 @@ use idempost::store::{Fault, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::hostile::{Below, Hostile, Rates};
+use super::hostile::{Below, Hostile, Rates, VirtualClock};
 use super::scenario::{Planned, Scenario, Text, Tree};
 
 /// What is taken out of the program for one simulation.
@@ -43,17 +43,10 @@ pub struct Mutation {
 
 const DAY: i64 = 86_400_000;
 const SOURCE: &str = "simulated";
+/// Runs named from here on prune.
+const PRUNING: usize = 900;
 /// How long a claim lasts in a simulation.
 pub const CLAIM: Duration = Duration::from_secs(2);
-
-#[derive(Clone)]
-struct VirtualClock(Instant);
-
-impl Clock for VirtualClock {
-    fn now(&self) -> i64 {
-        1_900_000_000_000 + i64::try_from(self.0.elapsed().as_millis()).unwrap()
-    }
-}
 
 /// An object store that is slow, and remembers who asked it.
 struct Objects {
@@ -151,6 +144,10 @@ impl<'a> World<'a> {
         if let Some(tree) = &self.scenario.first {
             let first = self.clean(usize::MAX, self.scenario.with_revisions.then_some(0), tree);
             self.go(first, Rates::default()).await;
+            if self.scenario.first_archived {
+                let nothing: Tree = tree.iter().map(|_| None).collect();
+                self.go(self.clean(PRUNING + 99, Some(0), &nothing), Rates::default()).await;
+            }
         }
         let runs: Vec<Planned> = self.scenario.runs.clone();
         let told = futures_util::future::join_all(
@@ -183,7 +180,7 @@ impl<'a> World<'a> {
     pub async fn go(&self, planned: Planned, rates: Rates) -> Told {
         tokio::time::sleep(Duration::from_millis(planned.begins_millis)).await;
         let seed = self.scenario.seed.wrapping_mul(1_000_003).wrapping_add(planned.name as u64);
-        let store = Hostile::new(self.store.clone(), rates, self.mutation.below, seed);
+        let store = Hostile::new(self.store.clone(), self.clock.clone(), rates, self.mutation.below, seed);
         let work = self.work(&planned, &store, seed);
         let ended = match planned.killed_after_millis {
             Some(after) => tokio::time::timeout(Duration::from_millis(after), work).await.ok(),
@@ -229,7 +226,7 @@ impl<'a> World<'a> {
             state: idempost::apply::State::new(seed),
         };
         let rows = Rows { store, clock: &self.clock, source: SOURCE.to_owned() };
-        let policy = policy(store, revision, planned.name > 900);
+        let policy = policy(store, revision, (PRUNING..PRUNING + 100).contains(&planned.name));
         let row = Row {
             run_id: run_id.clone(),
             version: 1,
@@ -418,7 +415,7 @@ impl<'a> World<'a> {
         // Where the newest run ended well, the next one must take down what was left without being told.
         let well = self.scenario.with_revisions && !newest.killed && newest.exit == Some(Exit::Done);
         let left = if well { self.seen_by(newest).1 } else { BTreeSet::new() };
-        let last = self.clean(if well { 898 } else { 998 }, revision, &tree);
+        let last = self.clean(if well { 898 } else { PRUNING + 8 }, revision, &tree);
         let ended = self.go(last, Rates::default()).await;
         if ended.exit != Some(Exit::Done) {
             self.wrong.push(format!("the clean run ended {:?}", ended.exit));
@@ -426,8 +423,9 @@ impl<'a> World<'a> {
         self.check_lives("after the clean run");
         self.check_equal(&tree, &left);
         let before = self.store.post_log().len();
-        let again =
-            self.go(self.clean(if well { 899 } else { 999 }, revision, &tree), Rates::default()).await;
+        let again = self
+            .go(self.clean(if well { 899 } else { PRUNING + 9 }, revision, &tree), Rates::default())
+            .await;
         let written = self.store.post_log().len() - before;
         if again.exit != Some(Exit::Done) || written > 0 {
             self.wrong.push(format!("the next run ended {:?} and wrote {written} posts", again.exit));
@@ -471,7 +469,7 @@ impl<'a> World<'a> {
 }
 
 fn run_id(planned: &Planned) -> String {
-    format!("run-{:03}-{}", planned.name.min(999), planned.revision.unwrap_or(-1))
+    format!("run-{:03}-{}", planned.name.min(9_999), planned.revision.unwrap_or(-1))
 }
 
 fn is(document: &bson::Document, field: &str, text: &str) -> bool {
