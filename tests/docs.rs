@@ -353,6 +353,30 @@ fn every_code_of_a_diagnostic_is_documented_and_every_documented_code_exists() {
     }
 }
 
+// Guarantees.
+
+/// Every promise names a test that is there and is run; what it can also be is a promise of the contract suite.
+#[test]
+fn every_test_behind_a_guarantee_exists() {
+    let doc = text("docs/guarantees.md");
+    let named: Vec<String> = code_spans(&doc).into_iter().filter(|span| span.contains(".rs::")).collect();
+    assert!(named.len() > 20, "only {} tests are named", named.len());
+    for name in named {
+        let (path, function) = name.split_once("::").unwrap();
+        let source = text(path);
+        let lines: Vec<&str> = source.lines().collect();
+        let at = lines
+            .iter()
+            .position(|line| line.contains(&format!("fn {function}(")))
+            .unwrap_or_else(|| panic!("docs/guarantees.md names {name}, which is not there"));
+        let before: Vec<&&str> = lines[..at].iter().rev().take_while(|line| line.starts_with("#[")).collect();
+        let is_test = before.iter().any(|line| line.contains("test"))
+            && !before.iter().any(|line| line.contains("ignore"));
+        let is_promise = text("tests/contract/main.rs").contains(&format!("    {function}"));
+        assert!(is_test || is_promise, "docs/guarantees.md names {name}, which is no test that is run");
+    }
+}
+
 // The sample posts.
 
 #[test]
