@@ -33,11 +33,8 @@ impl PostId {
         hasher.update(b":");
         hasher.update(lang.as_str().as_bytes());
         let digest = hasher.finalize();
-        let mut bytes = [0_u8; 16];
-        let millis = published_at.unix_millis().to_be_bytes();
-        bytes[..6].copy_from_slice(&millis[2..]);
-        bytes[6..].copy_from_slice(&digest[..10]);
-        PostId(ulid::Ulid::from_bytes(bytes))
+        let random = digest.iter().take(10).fold(0_u128, |sum, byte| (sum << 8) | u128::from(*byte));
+        PostId(ulid::Ulid::from_parts(published_at.unix_millis().unsigned_abs(), random))
     }
 
     /// Reads the text form. `None` for anything that is not 26 characters of Crockford base32.

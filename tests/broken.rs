@@ -1,6 +1,12 @@
 //! A tree of broken files, one kind of fault a file: what is told of each, where, and that nothing is
 //! lost. The texts are read by a person in the snapshots of `check`; here stands what must not change.
-
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

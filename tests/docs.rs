@@ -1,5 +1,12 @@
 //! Holds the documentation to the program: keys, flags, variables, exit codes, stored fields, message codes, links, and
 //! the ids that the sample posts tell.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 
 #[path = "house/rust_source.rs"]
 #[expect(dead_code, reason = "the house's test uses the rest")]

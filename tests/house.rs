@@ -2,6 +2,13 @@
 //!
 //! The stages stand in `src/lib.rs` in reading order. This test reads the sources as text, so it also sees what
 //! compiles only on another platform. That each rule can fail is shown at the end with planted files.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 
 #[path = "house/rust_source.rs"]
 mod rust_source;

@@ -1,5 +1,12 @@
 //! Known answers of the identity and of the source digest. They were made independently of this
 //! library (Python's `hashlib`) and never change: a stored id is for ever.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 
 use idempost::identity::{PostId, SourceHash};
 use idempost::post::date::PublishedAt;

@@ -1,4 +1,11 @@
 //! What a fresh machine gets: licences, the compose file, the image, the continuous check.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -5,6 +5,13 @@
 //! `IDEMPOST_TEST_NODE_MODULES` set; without them the comparisons say that they did not run.
 #![allow(
     clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
+#![allow(
+    clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stderr,

@@ -1,5 +1,12 @@
 //! The JSON Schemas are held to what is really printed and stored: real outputs validate, and no key is
 //! printed that no schema tells of.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;

@@ -2,7 +2,13 @@
 //!
 //! `IDEMPOST_SEEDS=A..B` chooses the seeds; a failing seed prints itself and replays with
 //! `IDEMPOST_SEEDS=N..N+1`. `scripts/simulate` runs a hundred thousand.
-
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 

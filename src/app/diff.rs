@@ -38,7 +38,7 @@ pub async fn run(
     for diagnostic in &gathered.catalog.diagnostics {
         events(&Event::Problem(diagnostic));
     }
-    let store = open::open(settings).await?;
+    let store = open::open(settings)?;
     let (revision, _) = settings.source_revision();
     let policies = Policies { settings, revision };
     events(&Event::Target(&store.target()));

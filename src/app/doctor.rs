@@ -70,7 +70,7 @@ pub async fn run(settings: &Settings, host: &Host) -> Result<Report, Failure> {
     let mut report = Report { findings: Vec::new(), exit: Exit::Done };
     match settings.store()?.kind() {
         StoreKind::Sqlite => {
-            let store = open::open(settings).await?;
+            let store = open::open(settings)?;
             if connect(&mut report, settings, host, store.as_ref()).await {
                 content(&mut report, store.as_ref()).await;
             }
@@ -189,7 +189,7 @@ async fn queries(report: &mut Report, store: &MongoStore) {
             }
         }
         Err(fault) => {
-            report.say("query", Verdict::Warning, format!("the engine does not explain: {}", fault.message))
+            report.say("query", Verdict::Warning, format!("the engine does not explain: {}", fault.message));
         }
     }
 }
@@ -198,13 +198,13 @@ async fn rights(report: &mut Report, store: &MongoStore) {
     match store.rights().await {
         Ok(Rights::Open) => report.say("rights", Verdict::Good, "the engine asks nobody who they are"),
         Ok(Rights::Missing(missing)) if missing.is_empty() => {
-            report.say("rights", Verdict::Good, "all there")
+            report.say("rights", Verdict::Good, "all there");
         }
         Ok(Rights::Missing(missing)) => {
             report.say("rights", Verdict::Bad, format!("missing: {}", missing.join(", ")));
         }
         Ok(Rights::Untold(why)) => {
-            report.say("rights", Verdict::Warning, format!("the engine does not tell: {why}"))
+            report.say("rights", Verdict::Warning, format!("the engine does not tell: {why}"));
         }
         Err(fault) => report.say("rights", Verdict::Warning, fault.message),
     }

@@ -10,7 +10,7 @@ use crate::store::sqlite::SqliteStore;
 use crate::store::{Class, Fault, Store};
 
 /// Opens the store. Nothing is sent yet.
-pub async fn open(settings: &Settings) -> Result<Arc<dyn Store>, Failure> {
+pub fn open(settings: &Settings) -> Result<Arc<dyn Store>, Failure> {
     let uri = settings.store()?;
     match uri.kind() {
         StoreKind::Sqlite => {
@@ -40,7 +40,6 @@ pub fn open_mongo(settings: &Settings) -> Result<MongoStore, Failure> {
         engine,
         command_timeout: settings.retry.command.value,
         pool: u32::try_from(settings.limits.in_flight.value).unwrap_or(4).saturating_add(1),
-        ..MongoOptions::default()
     };
     MongoStore::open(uri.expose(), options).map_err(|fault| match fault.class {
         // Nothing was sent: what is wrong is what was typed.

@@ -20,7 +20,7 @@ pub async fn run(
     id: Option<&str>,
     events: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Result<Vec<Row>, Failure> {
-    let store = open::open(settings).await?;
+    let store = open::open(settings)?;
     let executor = ingest::executor(settings, host, store.as_ref(), events, None);
     executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
     let rows = Rows {

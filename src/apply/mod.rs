@@ -308,18 +308,15 @@ impl Executor<'_> {
         if self.revision.is_none() {
             return false;
         }
-        match self.persist(|| supervisor.look()).await {
-            Ok(others) => {
-                let late = others.late.is_some();
-                if late {
-                    *lock(&self.state.late) = others.late;
-                }
-                late
+        if let Ok(others) = self.persist(|| supervisor.look()).await {
+            let late = others.late.is_some();
+            if late {
+                *lock(&self.state.late) = others.late;
             }
-            Err(_) => {
-                self.state.unsettled.store(true, Ordering::Relaxed);
-                false
-            }
+            late
+        } else {
+            self.state.unsettled.store(true, Ordering::Relaxed);
+            false
         }
     }
 

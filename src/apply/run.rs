@@ -212,11 +212,12 @@ impl Rows<'_> {
         let open = self.read(&doc! { "source": &self.source, "open": true }).await?;
         for other in open.iter().filter(|other| other.run_id != row.run_id) {
             others.unfinished.insert(other.run_id.clone());
-            if let (Some(ours), Some(theirs)) = (row.revision, other.revision) {
-                if theirs < ours && row.counts_with(other) {
-                    others.lower.insert(other.run_id.clone());
-                    others.fence |= !other.fenced;
-                }
+            if let (Some(ours), Some(theirs)) = (row.revision, other.revision)
+                && theirs < ours
+                && row.counts_with(other)
+            {
+                others.lower.insert(other.run_id.clone());
+                others.fence |= !other.fenced;
             }
         }
         if let Some(ours) = row.revision {

@@ -36,7 +36,7 @@ pub fn detect(env: &Environment) -> Option<Detected> {
     COUNTERS.iter().find_map(|(ci, marker, number, named)| {
         set(marker)?;
         let revision = set(number)?.parse::<i64>().ok().filter(|revision| *revision >= 0)?;
-        let counter = match named.and_then(|name| set(name)) {
+        let counter = match named.and_then(set) {
             Some(name) => format!("{ci}:{name}"),
             None => (*ci).to_owned(),
         };

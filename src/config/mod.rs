@@ -244,7 +244,7 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         require_date: layers.flag("require_date", false)?,
         future: layers.word("future", Future::Store, &FUTURES)?,
         follow_links: layers.flag("follow_links", false)?,
-        runs_keep: layers.parse("runs_keep", Duration::from_secs(90 * 86_400), value::time)?,
+        runs_keep: layers.parse("runs_keep", Duration::from_hours(2160), value::time)?,
         fields: read::fields(&layers),
         render_html: layers.flag("render.html", true)?,
         raw_html: layers.word("render.raw_html", RawHtml::Sanitize, &RAW_HTML)?,

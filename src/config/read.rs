@@ -219,7 +219,7 @@ pub(super) fn fields(layers: &Layers<'_>) -> BTreeMap<String, Sourced<Vec<String
 
 pub(super) fn retry(layers: &Layers<'_>) -> Result<RetrySettings, Failure> {
     Ok(RetrySettings {
-        deadline: layers.parse("retry.deadline", Duration::from_secs(600), value::time)?,
+        deadline: layers.parse("retry.deadline", Duration::from_mins(10), value::time)?,
         command: layers.parse("retry.command", Duration::from_secs(30), value::time)?,
         attempts: layers.parse("retry.attempts", 8, |text| narrow(value::whole(text, 1, ATTEMPTS_MAX)?))?,
         backoff: layers.parse(

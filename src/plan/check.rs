@@ -85,10 +85,10 @@ fn live_once(plan: &Plan) -> Option<String> {
             (None, Some(seen)) => &seen.status,
             (None, None) => continue,
         };
-        if status.is_live() {
-            if let Some(first) = live.insert((&operation.slug, &operation.lang), &operation.id) {
-                return Some(format!("{first} and {}", operation.id));
-            }
+        if status.is_live()
+            && let Some(first) = live.insert((&operation.slug, &operation.lang), &operation.id)
+        {
+            return Some(format!("{first} and {}", operation.id));
         }
     }
     None

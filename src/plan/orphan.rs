@@ -8,7 +8,7 @@ use super::guard::{Stored, Tree};
 use super::{Action, Observed, Operation, Orphan, Plan, Policy, Reason, Stamp};
 use crate::catalog::Catalog;
 use crate::post::Skip;
-use crate::store::document::{Head, Ingest, Status};
+use crate::store::document::{Head, Status};
 
 /// `frozen-field-removed`: the file of a live post is still there and has now no date or no front
 /// matter. That is an edit, not a deletion.
@@ -198,7 +198,7 @@ pub(super) fn again_without_file(
 }
 
 fn archive(head: &Head, file: Option<&str>, reason: Reason, policy: &Policy) -> Operation {
-    let before = head.ingest.clone().unwrap_or_else(Ingest::default);
+    let before = head.ingest.clone().unwrap_or_default();
     let mut operation = stored(head, Action::Archive, reason);
     operation.file = file.map(str::to_owned);
     operation.stamp =

@@ -165,12 +165,11 @@ impl Hostile {
     async fn arriving(inner: &MemoryStore, below: Below, mut batch: Vec<Statement>) -> Vec<Statement> {
         if below.no_version_guard {
             for statement in &mut batch {
-                if let Statement::Update { id, expected_version, .. } = statement {
-                    if let Ok(heads) = inner.heads_of(std::slice::from_ref(id)).await {
-                        if let Some(head) = heads.first() {
-                            *expected_version = head.version();
-                        }
-                    }
+                if let Statement::Update { id, expected_version, .. } = statement
+                    && let Ok(heads) = inner.heads_of(std::slice::from_ref(id)).await
+                    && let Some(head) = heads.first()
+                {
+                    *expected_version = head.version();
                 }
             }
         }

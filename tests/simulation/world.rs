@@ -350,7 +350,8 @@ impl<'a> World<'a> {
                     newest.planned.revision
                 )),
                 None => {
-                    self.wrong.push(format!("post {at} is gone after revision {:?}", newest.planned.revision))
+                    self.wrong
+                        .push(format!("post {at} is gone after revision {:?}", newest.planned.revision));
                 }
             }
         }
@@ -391,10 +392,10 @@ impl<'a> World<'a> {
             if head.live != head.status.is_live() {
                 self.wrong.push(format!("{id} is {} and live is {} {when}", head.status.as_str(), head.live));
             }
-            if head.live {
-                if let Some(first) = live.insert(head.slug.clone(), id.clone()) {
-                    self.wrong.push(format!("{} is live twice {when}: {first} and {id}", head.slug));
-                }
+            if head.live
+                && let Some(first) = live.insert(head.slug.clone(), id.clone())
+            {
+                self.wrong.push(format!("{} is live twice {when}: {first} and {id}", head.slug));
             }
         }
     }

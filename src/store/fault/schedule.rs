@@ -66,7 +66,7 @@ impl FaultRates {
         split: 0.06,
         read: 0.03,
         delay: (Duration::from_millis(1), Duration::from_millis(40)),
-        lateness: (Duration::from_millis(1), Duration::from_secs(60)),
+        lateness: (Duration::from_millis(1), Duration::from_mins(1)),
     };
 }
 

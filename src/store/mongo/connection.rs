@@ -167,13 +167,12 @@ impl Connection {
             .get_or_try_init(|| async {
                 let limit = self.setup.bounds.command_timeout;
                 let options = self.setup.location.client_options(self.setup.bounds);
-                let options = match tokio::time::timeout(limit, options).await {
-                    Ok(options) => options.map_err(|error| self.fault(Call::READ, &error))?,
-                    Err(_) => {
-                        let store = &self.setup.location.store;
-                        return Err(Fault::new(Class::NotSent, format!("{store} was not resolved in time"))
-                            .help("is the host's name right, and can its DNS be reached?"));
-                    }
+                let options = if let Ok(options) = tokio::time::timeout(limit, options).await {
+                    options.map_err(|error| self.fault(Call::READ, &error))?
+                } else {
+                    let store = &self.setup.location.store;
+                    return Err(Fault::new(Class::NotSent, format!("{store} was not resolved in time"))
+                        .help("is the host's name right, and can its DNS be reached?"));
                 };
                 Client::with_options(options).map_err(|error| self.fault(Call::READ, &error))
             })

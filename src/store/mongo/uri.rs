@@ -17,7 +17,7 @@ use super::profile::Address;
 use super::redact::{Redactor, userinfo_ends};
 
 /// Idle connections are given up before a cloud's gateway drops them (Cosmos DB does after four minutes).
-pub const MAX_IDLE_TIME_DEFAULT: Duration = Duration::from_secs(120);
+pub const MAX_IDLE_TIME_DEFAULT: Duration = Duration::from_mins(2);
 
 /// Connecting, TLS and the first `hello` of one connection.
 pub const CONNECT_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
