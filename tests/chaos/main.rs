@@ -9,13 +9,7 @@
     clippy::indexing_slicing,
     clippy::string_slice
 )]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout
-)]
+#![allow(clippy::print_stdout)]
 
 #[path = "../common/mod.rs"]
 mod common;
