@@ -8,12 +8,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::string_slice
-)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::print_stderr,
     reason = "a test fails so"
 )]

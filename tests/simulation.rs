@@ -7,10 +7,11 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::string_slice
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    missing_docs
 )]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
 #[path = "simulation/claims.rs"]
 mod claims;

@@ -7,9 +7,9 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::string_slice
+    clippy::string_slice,
+    clippy::print_stdout
 )]
-#![allow(clippy::print_stdout)]
 
 #[path = "../common/mod.rs"]
 mod common;

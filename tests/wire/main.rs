@@ -5,13 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::string_slice
-)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::unreachable,
     reason = "a test that meets something unforeseen fails"
 )]
