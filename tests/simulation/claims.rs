@@ -11,7 +11,7 @@ use super::world::{CLAIM, Mutation, World};
 
 /// One post with a picture, and a network that does its work.
 fn scenario(seed: u64) -> Scenario {
-    let text = Text { text: 0, other_date: false, asset: true };
+    let text = Text { edition: 0, other_date: false, asset: true };
     let planned = |name: usize, revision: Option<i64>| Planned {
         name,
         revision,

@@ -7,7 +7,7 @@ use super::hostile::Rates;
 /// One post of a tree: which text it has, whether its date is the other one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text {
-    pub text: u8,
+    pub edition: u8,
     pub other_date: bool,
     pub asset: bool,
 }
@@ -54,7 +54,7 @@ impl Scenario {
             ..Rates::default()
         };
         let text =
-            |rng: &mut SmallRng| Text { text: rng.random_range(0..2), other_date: false, asset: false };
+            |rng: &mut SmallRng| Text { edition: rng.random_range(0..2), other_date: false, asset: false };
         let posts = rng.random_range(1..=2);
         let full: Tree = (0..posts).map(|_| Some(text(&mut rng))).collect();
         let runs = [1, 2]
@@ -95,10 +95,10 @@ impl Scenario {
             (0..posts)
                 .map(|_| {
                     let there = rng.random_range(0..4) > 0;
-                    let text = rng.random_range(0..texts);
+                    let edition = rng.random_range(0..texts);
                     let other_date = dates && rng.random_range(0..3) == 0;
                     let asset = assets && rng.random_range(0..2) == 0;
-                    there.then_some(Text { text, other_date, asset })
+                    there.then_some(Text { edition, other_date, asset })
                 })
                 .collect()
         };

@@ -91,6 +91,9 @@ pub fn simulate(scenario: &Scenario, mutation: Mutation) -> Vec<String> {
     runtime.block_on(async { World::new(scenario, mutation).run().await })
 }
 
+/// Ids of archived posts, and of live ones.
+type Stood = (BTreeSet<String>, BTreeSet<String>);
+
 pub struct World<'a> {
     scenario: &'a Scenario,
     mutation: Mutation,
@@ -100,7 +103,7 @@ pub struct World<'a> {
     slow: Option<Duration>,
     unsound: Mutex<Vec<String>>,
     /// What each run saw when it planned: archived posts, live posts.
-    seen: Mutex<BTreeMap<usize, (BTreeSet<String>, BTreeSet<String>)>>,
+    seen: Mutex<BTreeMap<usize, Stood>>,
     wrong: Vec<String>,
 }
 
@@ -142,11 +145,11 @@ impl<'a> World<'a> {
     async fn run(mut self) -> Vec<String> {
         self.ready().await;
         if let Some(tree) = &self.scenario.first {
-            let first = self.clean(usize::MAX, self.scenario.with_revisions.then_some(0), tree);
+            let first = Self::clean(usize::MAX, self.scenario.with_revisions.then_some(0), tree);
             self.go(first, Rates::default()).await;
             if self.scenario.first_archived {
                 let nothing: Tree = tree.iter().map(|_| None).collect();
-                self.go(self.clean(PRUNING + 99, Some(0), &nothing), Rates::default()).await;
+                self.go(Self::clean(PRUNING + 99, Some(0), &nothing), Rates::default()).await;
             }
         }
         let runs: Vec<Planned> = self.scenario.runs.clone();
@@ -164,7 +167,7 @@ impl<'a> World<'a> {
         self.wrong
     }
 
-    fn clean(&self, name: usize, revision: Option<i64>, tree: &Tree) -> Planned {
+    fn clean(name: usize, revision: Option<i64>, tree: &Tree) -> Planned {
         Planned {
             name,
             revision,
@@ -257,8 +260,8 @@ impl<'a> World<'a> {
                 let ids = |wanted: fn(&Head) -> bool| -> BTreeSet<String> {
                     observed.heads.iter().filter(|head| wanted(head)).map(|head| head.id.clone()).collect()
                 };
-                let seen = (ids(|head| head.status == Status::Archived), ids(|head| head.live));
-                self.seen.lock().unwrap().insert(planned.name, seen);
+                let stood = (ids(|head| head.status == Status::Archived), ids(|head| head.live));
+                self.seen.lock().unwrap().insert(planned.name, stood);
                 let broken = idempost::plan::check::check(plan);
                 self.unsound.lock().unwrap().extend(broken.iter().cloned());
                 (!broken.is_empty()).then_some(Exit::Failed)
@@ -358,7 +361,7 @@ impl<'a> World<'a> {
         let (archived, live) = self.seen_by(newest);
         for (id, document) in &documents {
             let head = Head::from_document(document);
-            if !head.live || self.is_of(&newest.planned.tree, id) || live.contains(id) {
+            if !head.live || Self::is_of(&newest.planned.tree, id) || live.contains(id) {
                 continue;
             }
             // A create of a run that died, or that could not settle it, may land when it likes: the next
@@ -376,11 +379,11 @@ impl<'a> World<'a> {
         }
     }
 
-    fn seen_by(&self, one: &Told) -> (BTreeSet<String>, BTreeSet<String>) {
+    fn seen_by(&self, one: &Told) -> Stood {
         self.seen.lock().unwrap().get(&one.planned.name).cloned().unwrap_or_default()
     }
 
-    fn is_of(&self, tree: &Tree, wanted: &str) -> bool {
+    fn is_of(tree: &Tree, wanted: &str) -> bool {
         tree.iter().enumerate().any(|(at, text)| text.is_some_and(|text| id(at, text).to_string() == wanted))
     }
 
@@ -416,7 +419,7 @@ impl<'a> World<'a> {
         // Where the newest run ended well, the next one must take down what was left without being told.
         let well = self.scenario.with_revisions && !newest.killed && newest.exit == Some(Exit::Done);
         let left = if well { self.seen_by(newest).1 } else { BTreeSet::new() };
-        let last = self.clean(if well { 898 } else { PRUNING + 8 }, revision, &tree);
+        let last = Self::clean(if well { 898 } else { PRUNING + 8 }, revision, &tree);
         let ended = self.go(last, Rates::default()).await;
         if ended.exit != Some(Exit::Done) {
             self.wrong.push(format!("the clean run ended {:?}", ended.exit));
@@ -425,7 +428,7 @@ impl<'a> World<'a> {
         self.check_equal(&tree, &left);
         let before = self.store.post_log().len();
         let again = self
-            .go(self.clean(if well { 899 } else { PRUNING + 9 }, revision, &tree), Rates::default())
+            .go(Self::clean(if well { 899 } else { PRUNING + 9 }, revision, &tree), Rates::default())
             .await;
         let written = self.store.post_log().len() - before;
         if again.exit != Some(Exit::Done) || written > 0 {
@@ -511,7 +514,7 @@ fn id(at: usize, text: Text) -> PostId {
 }
 
 fn body(at: usize, text: Text) -> String {
-    format!("post {at}, text {}{}", text.text, if text.asset { " with a picture" } else { "" })
+    format!("post {at}, text {}{}", text.edition, if text.asset { " with a picture" } else { "" })
 }
 
 fn catalog(tree: &Tree) -> (Catalog, Vec<PostLinks>) {
@@ -537,7 +540,7 @@ fn catalog(tree: &Tree) -> (Catalog, Vec<PostLinks>) {
         });
         let mut of_post = PostLinks::default();
         if text.asset {
-            let sha256 = format!("{at}-{}", text.text);
+            let sha256 = format!("{at}-{}", text.edition);
             of_post.assets_hash = Some(AssetsHash::of_assets(&[(format!("post-{at}.png"), sha256.clone())]));
             of_post.assets.push(Asset {
                 path: format!("post-{at}.png"),
