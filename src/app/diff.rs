@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use bson::Document;
+
 use super::gather;
 use super::host::Host;
 use super::ingest;
@@ -35,13 +37,13 @@ pub async fn run(
     events: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Result<Outcome, Failure> {
     let gathered = gather::gather(settings, host.clock.now())?;
-    for diagnostic in &gathered.catalog.diagnostics {
-        events(&Event::Problem(diagnostic));
-    }
     let store = open::open(settings)?;
     let (revision, _) = settings.source_revision();
     let policies = Policies { settings, revision };
     events(&Event::Target(&store.target()));
+    for diagnostic in &gathered.catalog.diagnostics {
+        events(&Event::Problem(diagnostic));
+    }
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
     let executor = ingest::executor(settings, host, store.as_ref(), events, revision);
@@ -82,14 +84,18 @@ async fn changes(
         .filter(|operation| operation.content.is_some() && operation.seen.is_some())
         .map(|operation| operation.id.clone())
         .collect();
+    let contents: HashMap<&str, &Document> = plan
+        .operations
+        .iter()
+        .filter_map(|operation| Some((operation.id.as_str(), operation.content.as_ref()?)))
+        .collect();
     let mut by_id: HashMap<String, Vec<FieldChange>> = HashMap::new();
     for ids in stored.chunks(job::DOCUMENTS_AT_A_TIME) {
         let documents =
             executor.persist(|| store.documents(ids)).await.map_err(|fault| open::failure(&fault))?;
         for before in &documents {
             let id = before.get_str("_id").unwrap_or_default();
-            let operation = plan.operations.iter().find(|operation| operation.id == id);
-            if let Some(after) = operation.and_then(|operation| operation.content.as_ref()) {
+            if let Some(after) = contents.get(id) {
                 by_id.insert(id.to_owned(), change::fields(before, after));
             }
         }

@@ -16,6 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::identity::PostId;
 use crate::plan::pipeline::Pipeline;
+use crate::post::date::PublishedAt;
 use crate::post::render::render;
 use crate::post::{Facts, Outcome, Parsed, Post, Skip};
 use crate::report::json::{self, PostReport};
@@ -203,8 +204,8 @@ pub fn print(explained: &Explained, format: Format, out: &mut dyn Write) -> std:
     ] {
         let value = match key {
             "publishedAtMs" => object.get(key).and_then(Value::as_i64).map(|millis| {
-                let shown = jiff::Timestamp::from_millisecond(millis)
-                    .map_or_else(|_| String::new(), |at| at.to_string());
+                let shown = PublishedAt::from_unix_millis(millis)
+                    .map_or_else(|_| String::new(), PublishedAt::to_rfc3339);
                 format!("{shown} = {millis} ms")
             }),
             "translationKey" => text("translationKey").or_else(|| text("translationPath")),

@@ -37,14 +37,14 @@ pub async fn run(
     events: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Result<Outcome, Failure> {
     let gathered = gather::gather(settings, host.clock.now())?;
-    for diagnostic in &gathered.catalog.diagnostics {
-        events(&Event::Problem(diagnostic));
-    }
     let store = open::open(settings)?;
     let (revision, _) = settings.source_revision();
     let policies = Policies { settings, revision };
     let policy = policies.policy(&gathered, store.as_ref());
     events(&Event::Target(&policy.target));
+    for diagnostic in &gathered.catalog.diagnostics {
+        events(&Event::Problem(diagnostic));
+    }
     if !gathered.catalog.invalid.is_empty() && !settings.policy.keep_going {
         let plan = Plan::of_files(&gathered.catalog, &policy);
         return Ok(Outcome { report: summary::refused(Exit::Invalid), plan });

@@ -16,7 +16,7 @@ use crate::catalog::Skipped;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Exit, Failure};
 use crate::plan::change::FieldChange;
-use crate::plan::{Action, Plan, Summary};
+use crate::plan::{Action, Orphan, Plan, Summary};
 
 /// The renderer for people.
 pub struct Human {
@@ -86,7 +86,7 @@ impl Human {
                 shown.operation(operation, changes.get(at).map_or(&[], Vec::as_slice), &mut text);
             }
         }
-        for orphan in &plan.orphans {
+        for orphan in remaining_orphans(plan) {
             shown.orphan(orphan, &mut text);
         }
         if self.output.verbose > 0 {
@@ -129,7 +129,7 @@ impl Human {
         }
         text.push_str(&run_line(&plan.summary, run, paint));
         if !self.output.quiet {
-            text.push_str(&orphans_line(&plan.summary));
+            text.push_str(&orphans_line(plan));
         }
         self.result(&text)?;
         if let Some(why) = &run.stopped {
@@ -218,7 +218,7 @@ pub(super) fn summary_text(end: &End<'_>) -> String {
         End::Plan { plan, .. } => plan_summary(plan),
         End::Run { plan, run, .. } => {
             let summary = &plan.summary;
-            files_line(summary, &plan.skipped) + &run_line(summary, run, Paint::OFF) + &orphans_line(summary)
+            files_line(summary, &plan.skipped) + &run_line(summary, run, Paint::OFF) + &orphans_line(plan)
         }
         End::Failed(failure) => failure_text(failure, Paint::OFF),
     }
@@ -227,7 +227,7 @@ pub(super) fn summary_text(end: &End<'_>) -> String {
 fn plan_summary(plan: &Plan) -> String {
     let summary = &plan.summary;
     let head = if changes_nothing(summary) { "nothing to do" } else { "to do" };
-    files_line(summary, &plan.skipped) + &format!("{head}: {}\n", counts(summary)) + &orphans_line(summary)
+    files_line(summary, &plan.skipped) + &format!("{head}: {}\n", counts(summary)) + &orphans_line(plan)
 }
 
 /// A failure as every verb tells it on standard error.
@@ -319,11 +319,23 @@ fn changes_nothing(summary: &Summary) -> bool {
         && summary.stale + summary.conflict + summary.invalid == 0
 }
 
-fn orphans_line(summary: &Summary) -> String {
-    if summary.orphans == 0 {
+/// Orphans that stay: those that the plan archives have a line of their own.
+fn orphans_line(plan: &Plan) -> String {
+    let left = remaining_orphans(plan).count();
+    if left == 0 {
         return String::new();
     }
-    format!("{} in the store that no file makes\n", count(summary.orphans, "live post"))
+    format!(
+        "{} in the store that no file makes; --prune archives what is gone for good\n",
+        count(left, "live post")
+    )
+}
+
+fn remaining_orphans(plan: &Plan) -> impl Iterator<Item = &Orphan> {
+    let archived = |id: &str| {
+        plan.operations.iter().any(|operation| operation.action == Action::Archive && operation.id == id)
+    };
+    plan.orphans.iter().filter(move |orphan| !archived(&orphan.id))
 }
 
 fn run_line(summary: &Summary, run: &RunReport, paint: Paint) -> String {
