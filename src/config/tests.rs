@@ -249,7 +249,7 @@ fn what_is_not_acted_on_and_what_is_misspelt_is_said() {
 fn a_format_that_makes_no_sense_is_refused() {
     let folder = tree("");
     let failure = load_in(folder.path(), &["explain", "a.md", "--format", "sarif"], &[]).unwrap_err();
-    assert_eq!(failure.help, "--format for it: human, json");
+    assert_eq!(failure.help, "--format for it: human, json, ndjson");
 }
 
 #[test]
