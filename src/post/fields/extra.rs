@@ -118,9 +118,13 @@ fn is_null(node: &Node) -> bool {
 fn value(node: &Node, levels: usize, problems: &mut Vec<Diagnostic>) -> Option<Bson> {
     if levels > NESTING_LEVELS_MAX {
         problems.push(
-            Diagnostic::error("nesting", format!("values are nested over {NESTING_LEVELS_MAX} levels deep"))
-                .help("make it flatter")
-                .at(node.span.clone()),
+            // As the readers of front matter say it, so that it is told once.
+            Diagnostic::error(
+                "nesting-too-deep",
+                format!("values nested more than {NESTING_LEVELS_MAX} levels deep"),
+            )
+            .help("make the value flatter")
+            .at(node.span.clone()),
         );
         return None;
     }
