@@ -2,6 +2,7 @@
 //! change nothing that is stored; one more than each limit is refused by name, in bounded memory.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
@@ -154,7 +155,8 @@ fn an_alias_bomb_is_refused_at_once() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..12 {
         let before = format!("*a{}", level - 1);
-        bomb.push_str(&format!("a{level}: &a{level} [{}]\n", vec![before; 10].join(", ")));
+        let items = vec![before; 10].join(", ");
+        writeln!(bomb, "a{level}: &a{level} [{items}]").unwrap();
     }
     refused("bomb.md", &post(&bomb, "Text."), "too-many-aliases", "alias");
 }
