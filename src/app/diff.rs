@@ -59,6 +59,7 @@ pub async fn run(
         .map_err(|fault| open::failure(&fault))?;
     let mut plan = plan::plan(&gathered.catalog, &gathered.links, &observed, &policy);
     observe::note_defaults(&mut plan, &observed, settings, &gathered.catalog);
+    observe::note_settings(&mut plan);
     if let Some(broken) = plan::check::check(&plan).first() {
         return Err(Failure::new(Exit::Failed, format!("the plan is not sound: {broken}"))
             .help("this is a defect of idempost; please report it"));

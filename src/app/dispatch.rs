@@ -56,9 +56,16 @@ fn tell(told: &cli::Told, env: &Environment) -> Exit {
 fn fail(cli: &Cli, env: &Environment, failure: &Failure) -> Exit {
     // A format that the verb does not offer is what is being told: a person reads that.
     let format = cli.global.format.filter(|format| cli.verb.formats().contains(format)).unwrap_or_default();
-    if let Ok(output) = output(cli, env, "", Purpose::Check) {
-        let _ = renderer(format, output).finish(&End::Failed(failure));
-    }
+    let told = match output(cli, env, "", Purpose::Check) {
+        Ok(output) => renderer(format, output).finish(&End::Failed(failure)),
+        // It is --out itself that cannot be written: what went wrong is told on standard error.
+        Err(_) => {
+            let text = crate::report::human::failure_text(failure, Paint::OFF);
+            std::io::stderr().write_all(text.as_bytes())
+        }
+    };
+    // A closed pipe is nobody to tell.
+    let _ = told;
     failure.exit
 }
 
@@ -123,7 +130,7 @@ async fn verb(
             let objects = explain::all(settings, host)?;
             with_out(cli, |out| {
                 for object in &objects {
-                    writeln!(out, "{object}").map_err(written)?;
+                    told(writeln!(out, "{object}"))?;
                 }
                 Ok(Exit::Done)
             })
@@ -132,7 +139,7 @@ async fn verb(
             let subject = typed.subject.as_deref().unwrap_or_default();
             let explained = explain::run(settings, host, subject, cwd)?;
             with_out(cli, |out| {
-                explain::print(&explained, settings.format, out).map_err(written)?;
+                told(explain::print(&explained, settings.format, out))?;
                 Ok(explained.exit)
             })
         }
@@ -143,14 +150,14 @@ async fn verb(
             };
             let rows = runs::run(settings, host, id, &|_| {}).await?;
             with_out(cli, |out| {
-                runs::print(&rows, id.is_some(), settings.format, out).map_err(written)?;
+                told(runs::print(&rows, id.is_some(), settings.format, out))?;
                 Ok(Exit::Done)
             })
         }
         Verb::Doctor(_) => {
             let report = super::doctor::run(settings, host).await?;
             with_out(cli, |out| {
-                super::doctor::print(&report, settings.format, out).map_err(written)?;
+                told(super::doctor::print(&report, settings.format, out))?;
                 Ok(report.exit)
             })
         }
@@ -197,7 +204,7 @@ impl Rendering {
 
     fn finish(&self, end: &End<'_>) -> Result<(), Failure> {
         let mut renderer = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        renderer.finish(end).map_err(written)
+        told(renderer.finish(end))
     }
 }
 
@@ -278,6 +285,7 @@ fn with_out(cli: &Cli, work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure
     }
 }
 
-fn written(error: std::io::Error) -> Failure {
-    Failure::new(Exit::Failed, format!("the output could not be written: {error}"))
+/// The reader that has gone (`| head`) has what it wanted.
+fn told(result: std::io::Result<()>) -> Result<(), Failure> {
+    super::output::written(result).map(|_| ())
 }

@@ -85,6 +85,7 @@ async fn ingest(
     let row = row(executor, &rows, settings, &policy, gathered);
     let review = |plan: &mut Plan, observed: &Observed| {
         observe::note_defaults(plan, observed, settings, &gathered.catalog);
+        observe::note_settings(plan);
         refusal(plan, settings, gathered, events)
     };
     let job = Job {
@@ -105,7 +106,7 @@ async fn ingest(
         Closing {
             state: summary::state(&report, applied),
             exit: report.exit,
-            result: Some(summary::stored(&report)),
+            result: Some(summary::stored(plan, &report)),
         }
     };
     match job.run(row, closing).await.map_err(told)? {
@@ -124,7 +125,9 @@ async fn ingest(
             Ok(Outcome { plan: *plan, report })
         }
         Ended::Replay(row) => {
-            Ok(Outcome { plan: Plan::of_files(&gathered.catalog, &policy), report: summary::replay(&row) })
+            let mut plan = Plan::of_files(&gathered.catalog, &policy);
+            plan.summary.unchanged = summary::replayed_unchanged(&row);
+            Ok(Outcome { plan, report: summary::replay(&row) })
         }
         Ended::Reused(row) => Err(Failure::new(
             Exit::Conflict,

@@ -106,6 +106,22 @@ pub fn over_prune_limit(plan: &Plan, settings: &Settings) -> Option<String> {
     })
 }
 
+/// Identity settings that changed since the last run, told once for all the posts that they move.
+pub fn note_settings(plan: &mut Plan) {
+    let Some(change) = &plan.settings_change else { return };
+    let changed: Vec<String> = change
+        .changed
+        .iter()
+        .map(|(name, before, now)| format!("{name} was {before:?} and is {now:?}"))
+        .collect();
+    plan.notes.push(format!(
+        "{}: {} live posts would get another id and are refused. These settings are part of every id: put them back, or \
+         ingest into a new collection",
+        changed.join(", "),
+        change.posts
+    ));
+}
+
 /// A first run that relied on defaults says which ids they froze.
 pub fn note_defaults(plan: &mut Plan, observed: &Observed, settings: &Settings, catalog: &Catalog) {
     if observed.settings.is_some() || plan.summary.create == 0 {

@@ -140,12 +140,13 @@ pub fn refused_by(plan: &Plan, exit: Exit, writer: &Writer) -> RunReport {
 }
 
 /// A report as its row keeps it.
-pub fn stored(report: &RunReport) -> String {
+pub fn stored(plan: &Plan, report: &RunReport) -> String {
     let applied: serde_json::Map<String, Value> =
         report.applied.iter().map(|(action, count)| (action.as_str().to_owned(), json!(count))).collect();
     json!({
         "runId": report.run_id,
         "applied": applied,
+        "unchanged": plan.summary.unchanged,
         "settledByOthers": report.settled_by_others,
         "failed": report.failed.iter().map(|failed| json!({
             "id": failed.id, "file": failed.file, "class": failed.class, "message": failed.message,
@@ -156,6 +157,14 @@ pub fn stored(report: &RunReport) -> String {
         "exit": report.exit.code(),
     })
     .to_string()
+}
+
+/// How many posts the stored result of an operation found unchanged.
+pub fn replayed_unchanged(row: &Row) -> usize {
+    let result: Value =
+        row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let unchanged = result.get("unchanged").and_then(Value::as_u64).unwrap_or(0);
+    usize::try_from(unchanged).unwrap_or(0)
 }
 
 /// The stored result of an operation that ended before.

@@ -100,7 +100,11 @@ pub(super) fn orphans(
         // A refused file stands for the post that it would have replaced, and what an unreadable file makes
         // is not known. But what an older run made live after this run's commit is nobody's: left here it
         // would stay, since that run cannot take it back any more.
-        if !made_by_older && (protected.contains(head.id.as_str()) || tree.is_invalid(&ingest.path)) {
+        // A file that makes the same slug and language under another date is refused, or not planned now.
+        let has_file = protected.contains(head.id.as_str())
+            || tree.is_invalid(&ingest.path)
+            || tree.makes(&head.slug, &head.lang);
+        if !made_by_older && has_file {
             continue;
         }
         plan.orphans.push(Orphan {

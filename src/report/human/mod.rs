@@ -148,9 +148,14 @@ impl Renderer for Human {
         match event {
             Event::Target(target) if !self.output.quiet => {
                 let label = self.output.paint_err.style(STRONG, "target");
+                // Which engine answers is known once it has been asked.
+                let engine = match target.engine.as_str() {
+                    "unknown" => String::new(),
+                    engine => format!(", engine {engine}"),
+                };
                 self.tell(&format!(
-                    "{label}: {}, database {}, collection {}, engine {}\n",
-                    target.store, target.database, target.collection, target.engine
+                    "{label}: {}, database {}, collection {}{}\n",
+                    target.store, target.database, target.collection, engine
                 ))
             }
             Event::Target(_) => Ok(()),
