@@ -69,7 +69,7 @@ impl SlugMode {
             SlugMode::Jekyll => generator::jekyll,
             _ => return None,
         };
-        Some(slug.split('/').map(spell).collect::<Vec<_>>().join("/"))
+        Some(slug.split('/').map(spell).collect::<Vec<_>>().join("/").nfc().collect())
     }
 
     /// Spells one part of a slug, such as a file's stem. The error is (message, help).
@@ -90,7 +90,8 @@ impl SlugMode {
                 "write a slug field in the front matter",
             ));
         }
-        Ok(spelled)
+        // What stood between two characters may be gone now, so that they compose.
+        Ok(spelled.nfc().collect())
     }
 
     /// Spells each part of a folder's path; the `/` between them stay.

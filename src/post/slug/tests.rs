@@ -210,6 +210,15 @@ fn modes_and_patterns_are_read_back() {
     }
 }
 
+/// A mark that was held apart by a dropped character composes once it is gone.
+#[test]
+fn a_spelled_slug_is_in_nfc_after_characters_are_dropped() {
+    let once = SlugMode::Hugo.spell("e:\u{301}t\u{e9}").unwrap();
+    assert_eq!(once, "\u{e9}t\u{e9}");
+    let odd = SlugMode::Hugo.spell("\u{1e023}:\u{e48}").unwrap();
+    assert_eq!(SlugMode::Hugo.spell(&odd).unwrap(), odd);
+}
+
 proptest! {
     #[test]
     fn never_panics_and_is_a_fixed_point(text in "\\PC{0,60}|[ -~]{0,20}|.{0,10}") {
