@@ -106,11 +106,13 @@ impl Job<'_> {
                 return Err(fault);
             }
         };
-        if let Some(exit) = (self.review)(&mut plan, &observed) {
+        let refused = (self.review)(&mut plan, &observed);
+        // A refused plan is told too: it holds what is refused, why, and what to do.
+        (executor.events)(&Event::Planned(&plan));
+        if let Some(exit) = refused {
             self.close(&row, &Closing { state: State::Failed, exit, result: None }, false).await;
             return Ok(Ended::Refused(Box::new(plan), exit));
         }
-        (executor.events)(&Event::Planned(&plan));
         let watch = Watch {
             job: self,
             row: &row,

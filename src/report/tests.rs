@@ -222,9 +222,12 @@ fn a_run_for_a_person() {
 #[test]
 fn a_quiet_run_tells_errors_and_the_result() {
     let (out, err) = told(Format::Human, Purpose::Apply, Paint::OFF, 0, true);
+    // A refusal is an error: what is refused and what to do is told however quiet a run is.
     assert_eq!(
         out,
-        "conflict: 1 created, 1 archived, 1 unchanged, 1 in conflict, 1 failed; 2 commands sent again\n"
+        "conflict   content/ko/moved.md:3 (frozen-date)\n           (moved, ko) is live as 01AAA with \
+         2024-01-01T00:00:00Z\n           help: put the date back, or say that you mean it\nconflict: 1 created, 1 \
+         archived, 1 unchanged, 1 in conflict, 1 failed; 2 commands sent again\n"
     );
     assert!(err.contains("error[bad-date]") && !err.contains("warning") && !err.contains("target"));
     assert!(err.contains("failed ko/hello.md conflict: another run wrote it meanwhile (3 attempts)"));

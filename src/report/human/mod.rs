@@ -82,12 +82,17 @@ impl Human {
         };
         let mut text = String::new();
         for (at, operation) in plan.operations.iter().enumerate() {
-            if operation.action != Action::Unchanged || self.output.verbose > 0 {
+            let wanted = match operation.action {
+                Action::Conflict => true,
+                Action::Unchanged => self.output.verbose > 0,
+                _ => !self.output.quiet || self.output.purpose == Purpose::Look,
+            };
+            if wanted {
                 shown.operation(operation, changes.get(at).map_or(&[], Vec::as_slice), &mut text);
             }
         }
-        for orphan in remaining_orphans(plan) {
-            shown.orphan(orphan, &mut text);
+        if !self.output.quiet || self.output.purpose == Purpose::Look {
+            remaining_orphans(plan).for_each(|orphan| shown.orphan(orphan, &mut text));
         }
         if self.output.verbose > 0 {
             plan.skipped.iter().for_each(|skipped| shown.skipped(skipped, &mut text));
@@ -171,7 +176,7 @@ impl Renderer for Human {
                 for note in &plan.notes {
                     self.note(note)?;
                 }
-                if self.output.purpose == Purpose::Apply && !self.output.quiet {
+                if self.output.purpose == Purpose::Apply {
                     self.plan_lines(plan, &[])?;
                 }
                 Ok(())
