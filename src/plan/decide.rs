@@ -59,7 +59,14 @@ fn decide(
 ) -> Result<Operation, Box<Diagnostic>> {
     if let Some(refusal) = guard::check(post, store, tree) {
         let seen = refusal.protects.map(seen);
+        let lines = post.from.lines;
+        let line = match refusal.reason.code {
+            "frozen-date" => lines.published_at,
+            "frozen-lang" => lines.lang,
+            _ => lines.slug,
+        };
         let mut operation = operation(post, Action::Conflict, refusal.reason);
+        operation.line = line;
         operation.seen = seen;
         return Ok(operation);
     }

@@ -70,6 +70,19 @@ pub struct From {
     pub published_at: Option<String>,
     /// The date was written without a zone: the configured `timezone` is part of the identity.
     pub local_date: bool,
+    /// Where each part stands in the front matter, if it stands there.
+    pub lines: Lines,
+}
+
+/// Lines of the file, from 1, on which the parts of an identity are written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Of the slug, or of the address that gave it.
+    pub slug: Option<u32>,
+    /// Of the language.
+    pub lang: Option<u32>,
+    /// Of the date, or of the address that gave it.
+    pub published_at: Option<u32>,
 }
 
 /// The front-matter fields beside the identity, typed. Absent stays absent.

@@ -19,8 +19,12 @@ pub struct Decision {
     pub slug_span: Option<Range<usize>>,
     /// The language.
     pub lang: Option<Lang>,
+    /// As `slug_span`.
+    pub lang_span: Option<Range<usize>>,
     /// The instant.
     pub published_at: Option<PublishedAt>,
+    /// As `slug_span`.
+    pub date_span: Option<Range<usize>>,
     /// A date was given that is none, and an error was told.
     pub date_broken: bool,
     /// What decided.
@@ -85,6 +89,10 @@ impl Decider<'_> {
                 None => problem,
             });
         }
+        self.decision.lang_span = match &self.fields.lang {
+            Read::Given(given) => Some(given.span.clone()),
+            Read::Broken | Read::Absent => None,
+        };
         self.decision.from.lang = Some(from);
         self.decision.lang = Some(lang);
     }
@@ -146,6 +154,7 @@ impl Decider<'_> {
             Read::Given(given) => {
                 // The range was checked where the field was read.
                 self.decision.published_at = PublishedAt::from_unix_millis(given.value.unix_millis).ok();
+                self.decision.date_span = Some(given.span.clone());
                 self.decision.from.published_at = Some(format!("front matter {}", given.name));
                 self.compare_with_name(
                     given.value.written_day,
@@ -189,6 +198,7 @@ impl Decider<'_> {
             Ok(instant) => {
                 self.decision.published_at = PublishedAt::from_unix_millis(instant.unix_millis).ok();
                 self.decision.from.published_at = Some(day.rule.clone());
+                self.decision.date_span.clone_from(&span);
                 self.problems.extend(instant.warning.map(|warning| {
                     at_place(Diagnostic::warning("date-overlap", format!("`{}`: {warning}", day.written)))
                 }));

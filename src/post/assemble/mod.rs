@@ -9,7 +9,7 @@ mod title;
 use super::fields::{self, Fields, Read};
 use super::file_name::{self, FileName};
 use super::front_matter::{self, Entry, Reading};
-use super::{Facts, Outcome, Parsed, Post, Rules, Skip, decode};
+use super::{Facts, Lines, Outcome, Parsed, Post, Rules, Skip, decode};
 use crate::diagnostic::Diagnostic;
 use crate::identity::{PostId, SourceHash};
 
@@ -168,6 +168,12 @@ impl Source<'_> {
         facts.lang.clone_from(&decision.lang);
         facts.published_at = decision.published_at;
         facts.from = decision.from.clone();
+        let line = |span: &Option<std::ops::Range<usize>>| span.as_ref().map(|span| self.place(span.start).0);
+        facts.from.lines = Lines {
+            slug: line(&decision.slug_span),
+            lang: line(&decision.lang_span),
+            published_at: line(&decision.date_span),
+        };
         facts.draft = draft;
         facts.meta = fields.meta.clone();
         facts.translation_path = Some(name.translation_path.clone());
