@@ -31,6 +31,8 @@ pub(super) fn of(error: &Error, path: &Path) -> Fault {
             ErrorCode::SchemaChanged | ErrorCode::OutOfMemory | ErrorCode::OperationInterrupted => {
                 Fault::new(Class::NotApplied, format!("{file}: {error}"))
             }
+            // A folder can be opened to read, and is found to be one by the first read.
+            ErrorCode::SystemIoFailure if path.is_dir() => cannot_open(path),
             ErrorCode::ReadOnly => read_only(path),
             ErrorCode::DiskFull => full(path),
             ErrorCode::DatabaseCorrupt => {
