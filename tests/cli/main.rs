@@ -14,4 +14,5 @@
 mod harness;
 mod help;
 mod id;
+mod posts;
 mod settings;
