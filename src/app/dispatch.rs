@@ -139,7 +139,7 @@ async fn verb(
             let subject = typed.subject.as_deref().unwrap_or_default();
             let explained = explain::run(settings, host, subject, cwd)?;
             with_out(cli, |out| {
-                told(explain::print(&explained, settings.format, out))?;
+                told(explain::print(&explained, &settings.content.here, settings.format, out))?;
                 Ok(explained.exit)
             })
         }

@@ -174,7 +174,7 @@ fn unwalked(settings: &Settings, file: &str) -> Skip {
 }
 
 /// Prints one file's explanation.
-pub fn print(explained: &Explained, format: Format, out: &mut dyn Write) -> std::io::Result<()> {
+pub fn print(explained: &Explained, root: &str, format: Format, out: &mut dyn Write) -> std::io::Result<()> {
     if format == Format::Json {
         return json::write_pretty(out, &explained.object);
     }
@@ -220,7 +220,7 @@ pub fn print(explained: &Explained, format: Format, out: &mut dyn Write) -> std:
         writeln!(out, "  asset        {} {}", text("path"), text("sha256"))?;
     }
     for diagnostic in &explained.diagnostics {
-        write!(out, "{}", crate::report::snippet::snippet(diagnostic, "", Paint::default()))?;
+        write!(out, "{}", crate::report::snippet::snippet(diagnostic, root, Paint::default()))?;
     }
     Ok(())
 }

@@ -83,7 +83,8 @@ impl Human {
         let mut text = String::new();
         for (at, operation) in plan.operations.iter().enumerate() {
             let wanted = match operation.action {
-                Action::Conflict => true,
+                // Where settings moved all ids, one note says so in place of a line for each.
+                Action::Conflict => plan.settings_change.is_none() || !operation.reason.is_frozen(),
                 Action::Unchanged => self.output.verbose > 0,
                 _ => !self.output.quiet || self.output.purpose == Purpose::Look,
             };
