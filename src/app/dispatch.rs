@@ -56,13 +56,12 @@ fn tell(told: &cli::Told, env: &Environment) -> Exit {
 fn fail(cli: &Cli, env: &Environment, failure: &Failure) -> Exit {
     // A format that the verb does not offer is what is being told: a person reads that.
     let format = cli.global.format.filter(|format| cli.verb.formats().contains(format)).unwrap_or_default();
-    let told = match output(cli, env, "", Purpose::Check) {
-        Ok(output) => renderer(format, output).finish(&End::Failed(failure)),
+    let told = if let Ok(output) = output(cli, env, "", Purpose::Check) {
+        renderer(format, output).finish(&End::Failed(failure))
+    } else {
         // It is --out itself that cannot be written: what went wrong is told on standard error.
-        Err(_) => {
-            let text = crate::report::human::failure_text(failure, Paint::OFF);
-            std::io::stderr().write_all(text.as_bytes())
-        }
+        let text = crate::report::human::failure_text(failure, Paint::OFF);
+        std::io::stderr().write_all(text.as_bytes())
     };
     // A closed pipe is nobody to tell.
     let _ = told;
