@@ -32,16 +32,19 @@ impl Pending {
 
 /// Cuts the operations into batches, sorted by id (engines that lock rows meet them in one order),
 /// within the store's limits on count and bytes.
-pub(super) fn batches(
-    operations: Vec<&Operation>,
+///
+/// A statement is a second copy of its document, so it is made to be measured and made again to be sent:
+/// only what is in flight is in memory twice.
+pub(super) fn batches<'p>(
+    operations: Vec<&'p Operation>,
     statements_max: usize,
     limits: &Limits,
     writer: &Writer,
-) -> Vec<Vec<Pending>> {
+) -> Vec<Vec<&'p Operation>> {
     let mut sorted = operations;
     sorted.sort_by(|a, b| a.id.cmp(&b.id));
     let statements_max = statements_max.min(limits.statements_max).max(1);
-    let mut out: Vec<Vec<Pending>> = Vec::new();
+    let mut out: Vec<Vec<&Operation>> = Vec::new();
     let mut bytes = 0_usize;
     for operation in sorted {
         let Some(prepared) = prepare(operation, writer) else { continue };
@@ -55,10 +58,34 @@ pub(super) fn batches(
         }
         bytes = bytes.saturating_add(size);
         if let Some(batch) = out.last_mut() {
-            batch.push(Pending::new(operation.clone(), prepared));
+            batch.push(operation);
         }
     }
     out
+}
+
+/// What is kept of a settled operation: all but the document, of which taking back wants the source's
+/// digest.
+fn slim(operation: &Operation) -> Operation {
+    let source_hash = operation.content.as_ref().and_then(|content| content.get("sourceHash"));
+    let content = source_hash.map(|hash| {
+        let mut content = bson::Document::new();
+        content.insert("sourceHash", hash.clone());
+        content
+    });
+    Operation {
+        id: operation.id.clone(),
+        slug: operation.slug.clone(),
+        lang: operation.lang.clone(),
+        file: operation.file.clone(),
+        line: operation.line,
+        action: operation.action,
+        reason: operation.reason.clone(),
+        expected_version: operation.expected_version,
+        content,
+        seen: operation.seen.clone(),
+        stamp: operation.stamp.clone(),
+    }
 }
 
 /// The compare-and-set that archives what an applied operation made live.
@@ -104,26 +131,29 @@ impl Executor<'_> {
     /// Sends a batch until each of its posts is settled.
     pub(super) async fn settle_batch(
         &self,
-        batch: Vec<Pending>,
+        batch: Vec<&Operation>,
         supervisor: &dyn Supervisor,
         all: usize,
     ) -> Vec<(Operation, Settled)> {
         let mut settled = Vec::with_capacity(batch.len());
         if self.cancel.is_cancelled() || self.state.out_of_time.load(Ordering::Relaxed) {
-            settled.extend(batch.into_iter().map(|pending| (pending.operation, Settled::NotTried)));
+            settled.extend(batch.into_iter().map(|operation| (slim(operation), Settled::NotTried)));
             return settled;
         }
         supervisor.alive().await;
         if self.guards.look_before_each_batch && self.is_late(supervisor).await {
-            settled.extend(batch.into_iter().map(|pending| (pending.operation, Settled::Stale)));
+            settled.extend(batch.into_iter().map(|operation| (slim(operation), Settled::Stale)));
             return settled;
         }
-        let mut pending = batch;
+        let mut pending: Vec<Pending> = batch
+            .into_iter()
+            .filter_map(|operation| Some(Pending::new(operation.clone(), prepare(operation, &self.writer)?)))
+            .collect();
         while !pending.is_empty() {
             let (done, again) = self.round(pending, Some(supervisor)).await;
             for (operation, ended) in done {
                 self.tell(&operation, &ended, all);
-                settled.push((operation, ended));
+                settled.push((slim(&operation), ended));
             }
             pending = again;
         }
