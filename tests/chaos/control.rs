@@ -6,16 +6,14 @@ use bson::{Document, doc};
 use mongodb::Client;
 
 use crate::common::server::database_name;
-use crate::proxy::{Fate, Proxy};
-use crate::scene::shared;
+use crate::proxy::Fate;
+use crate::scene::behind_a_proxy;
 
 /// Inserts posts one by one through the proxy, sending again after every error, with an id made at each
 /// send. Returns how many documents there are, and the errors that repeating did not help.
 async fn insert_simply(unique: bool) -> (u64, Vec<String>) {
-    let address = tokio::task::spawn_blocking(|| shared().address()).await.unwrap();
-    let proxy = Proxy::start(&address).await;
-    let database = database_name();
-    let past = Client::with_uri_str(shared().uri(&database)).await.unwrap().database(&database);
+    let (proxy, through, past) = behind_a_proxy().await;
+    let past = Client::with_uri_str(past).await.unwrap().default_database().unwrap();
     if unique {
         past.run_command(doc! {
             "createIndexes": "posts",
@@ -24,8 +22,8 @@ async fn insert_simply(unique: bool) -> (u64, Vec<String>) {
         .await
         .unwrap();
     }
-    let uri = format!("{}&retryWrites=false", proxy.uri(&database));
-    let through = Client::with_uri_str(uri).await.unwrap().database(&database);
+    let uri = format!("{through}&retryWrites=false");
+    let through = Client::with_uri_str(uri).await.unwrap().default_database().unwrap();
     proxy.script(
         |command| {
             if command.is_write() && command.number == 3 { Fate::DropReply } else { Fate::Pass }

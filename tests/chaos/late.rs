@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use crate::common::server::database_name;
-use crate::proxy::{Fate, Proxy};
-use crate::scene::{Kind, Scene, shared};
+use crate::proxy::Fate;
+use crate::scene::{Kind, Scene, behind_a_proxy};
 
 /// A tree at the same store.
 fn tree(uri: &str, edition: &str) -> Scene {
@@ -42,10 +41,7 @@ fn an_old_job_that_runs_again_is_stale_in_sqlite() {
 /// Revision 5 wrote A; 7 is slow and wants B; 9 is back at A and finds it unchanged; then 7's batch lands.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_held_batch_of_an_older_run_lands_on_nothing() {
-    let address = tokio::task::spawn_blocking(|| shared().address()).await.unwrap();
-    let proxy = Proxy::start(&address).await;
-    let database = database_name();
-    let (through, past) = (proxy.uri(&database), shared().uri(&database));
+    let (proxy, through, past) = behind_a_proxy().await;
     let first = past.clone();
     let five = tokio::task::spawn_blocking(move || {
         let five = tree(&first, "text A");

@@ -1,21 +1,17 @@
 //! The reply of the k-th write is lost, for every k.
 
-use crate::common::server::database_name;
-use crate::proxy::{Fate, Proxy};
-use crate::scene::{Scene, shared};
+use crate::proxy::Fate;
+use crate::scene::{Scene, behind_a_proxy};
 use crate::size;
 
 /// Runs once with the reply of write `k` lost.
 async fn once(posts: usize, batch: usize, k: usize) {
-    let address = tokio::task::spawn_blocking(|| shared().address()).await.unwrap();
-    let proxy = Proxy::start(&address).await;
+    let (proxy, through, past) = behind_a_proxy().await;
     proxy.script(
         move |command| {
             if command.is_write() && command.number == k { Fate::DropReply } else { Fate::Pass }
         },
     );
-    let database = database_name();
-    let (through, past) = (proxy.uri(&database), shared().uri(&database));
     let told = tokio::task::spawn_blocking(move || {
         let mut scene = Scene::with_uri(through);
         scene.write(posts, "first edition", false);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
 
 use bson::Document;
 use idempost::store::Store;
@@ -14,12 +13,22 @@ use idempost::store::sqlite::SqliteStore;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::server::{Options, Server, blocking, database_name};
+use crate::common::server::{Shared, blocking, database_name, proxied};
+use crate::proxy::Proxy;
 
-/// A server that this binary shares.
-pub fn shared() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| Server::start(Options::default()))
+/// The server of these tests: one that this binary shares, or the one that `IDEMPOST_TEST_URI` names, where a proxy
+/// can stand in front of that. The tests in `server.rs` kill theirs, and start it themselves.
+pub fn shared() -> &'static Shared {
+    proxied()
+}
+
+/// A proxy in front of [`shared`], and the URIs of a new database through it and past it.
+pub async fn behind_a_proxy() -> (Proxy, String, String) {
+    let address = tokio::task::spawn_blocking(|| shared().address().unwrap()).await.unwrap();
+    let proxy = Proxy::start(&address).await;
+    let database = database_name();
+    let through = shared().uri_through(&proxy.address(), &database);
+    (proxy, through, shared().uri(&database))
 }
 
 /// Which store a test is about.

@@ -3,9 +3,8 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use crate::common::server::database_name;
 use crate::proxy::{Fate, Proxy};
-use crate::scene::{Ended, Scene, shared};
+use crate::scene::{Ended, Scene, behind_a_proxy};
 
 fn send(signal: &str, child: &Child) {
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
@@ -14,13 +13,11 @@ fn send(signal: &str, child: &Child) {
 
 /// A run whose every write takes a while, so that a signal comes in its middle.
 async fn slow(each: Duration) -> (Proxy, Scene, String) {
-    let address = tokio::task::spawn_blocking(|| shared().address()).await.unwrap();
-    let proxy = Proxy::start(&address).await;
+    let (proxy, through, past) = behind_a_proxy().await;
     proxy.script(move |command| if command.is_write() { Fate::Delay(each) } else { Fate::Pass });
-    let database = database_name();
-    let scene = Scene::with_uri(proxy.uri(&database));
+    let scene = Scene::with_uri(through);
     scene.write(30, "one text", false);
-    (proxy, scene, shared().uri(&database))
+    (proxy, scene, past)
 }
 
 async fn drains(signal: &'static str, exit: i32) {

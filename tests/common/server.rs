@@ -18,6 +18,8 @@ use tempfile::TempDir;
 
 /// Names a server that takes the place of the shared one.
 pub const URI_VARIABLE: &str = "IDEMPOST_TEST_URI";
+/// Names a program to start in place of the installed server; it takes the same switches.
+pub const PROGRAM_VARIABLE: &str = "IDEMPOST_TEST_SERVER";
 /// Below `target/test-servers`; in step with `scripts/servers`.
 const INSTALLED: &str = "secantusdb-0.7.0b3";
 /// How long a server may take to listen.
@@ -200,6 +202,56 @@ impl Shared {
     pub fn uri(&self, database: &str) -> String {
         uri_of_database(&self.uri, database)
     }
+
+    /// `HOST:PORT`, for a proxy in front of it; `None` where none can be: of several hosts a driver takes its own
+    /// choice, and with TLS a proxy sees no commands.
+    pub fn address(&self) -> Option<String> {
+        let (scheme, rest) = self.uri.split_once("://")?;
+        let (before, options) = rest.split_once('?').unwrap_or((rest, ""));
+        let hosts = before.split('/').next()?;
+        let host = hosts.rsplit('@').next()?;
+        let secret = options.split('&').any(|option| {
+            let option = option.to_ascii_lowercase();
+            option == "tls=true" || option == "ssl=true"
+        });
+        if scheme != "mongodb" || host.contains(',') || secret {
+            return None;
+        }
+        Some(if host.contains(':') { host.to_owned() } else { format!("{host}:27017") })
+    }
+
+    /// The URI of a database by way of a proxy at `address`: with the user and the options of the server's own,
+    /// and with those that keep a driver from going round the proxy.
+    pub fn uri_through(&self, address: &str, database: &str) -> String {
+        let (before, options) = self.uri.split_once('?').unwrap_or((&self.uri, ""));
+        let user = before.rsplit_once('@').map_or("", |(user, _)| user).trim_start_matches("mongodb://");
+        let at = if user.is_empty() { "" } else { "@" };
+        let mut uri = format!(
+            "mongodb://{user}{at}{address}/{database}?directConnection=true&serverMonitoringMode=poll"
+        );
+        for option in options.split('&') {
+            let name = option.split('=').next().unwrap_or("").to_ascii_lowercase();
+            if !["", "directconnection", "servermonitoringmode", "replicaset"].contains(&name.as_str()) {
+                uri = format!("{uri}&{option}");
+            }
+        }
+        uri
+    }
+}
+
+/// The server that stands behind a proxy: the shared one, or, where no proxy can be in front of that, one of the
+/// binary's own.
+pub fn proxied() -> &'static Shared {
+    static OWN: OnceLock<(Shared, Server)> = OnceLock::new();
+    let given = shared();
+    if given.address().is_some() {
+        return given;
+    }
+    &OWN.get_or_init(|| {
+        let server = Server::start(Options::default());
+        (Shared { uri: server.uri("") }, server)
+    })
+    .0
 }
 
 /// The server that the tests of this binary share: started at the first call, or named by
@@ -243,8 +295,11 @@ pub fn blocking<T: Send>(future: impl Future<Output = T> + Send) -> T {
     })
 }
 
-/// The folder of the installed server.
-fn installed() -> PathBuf {
+/// The server's program.
+fn program() -> PathBuf {
+    if let Some(program) = std::env::var_os(PROGRAM_VARIABLE) {
+        return PathBuf::from(program);
+    }
     let root = match std::env::var_os("IDEMPOST_TEST_SERVERS") {
         Some(root) => PathBuf::from(root),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers"),
@@ -256,21 +311,18 @@ fn installed() -> PathBuf {
          seconds), or name a server in {URI_VARIABLE}",
         root.display()
     );
-    home
+    home.join("secantusd")
 }
 
 /// Starts the server on a port (0: a free one) and waits until it listens; the port.
 fn launch(folder: &Path, options: &Options, port: u16, auth: bool) -> (Process, u16) {
-    let home = installed();
+    let program = program();
+    let settings = folder.join("empty.toml");
+    std::fs::write(&settings, "").unwrap();
     let log = folder.join(format!("log-{}", database_name()));
     let mut command = Command::new("sh");
-    command.arg("-c").arg(KEEPER).arg("keeper").arg(folder).arg(&log).arg(home.join("secantusd"));
-    command.arg("--config").arg(home.join("empty.toml")).args([
-        "--host",
-        "127.0.0.1",
-        "--cache-size",
-        "128M",
-    ]);
+    command.arg("-c").arg(KEEPER).arg("keeper").arg(folder).arg(&log).arg(program);
+    command.arg("--config").arg(&settings).args(["--host", "127.0.0.1", "--cache-size", "128M"]);
     command.arg("--port").arg(port.to_string()).arg("--storage-path").arg(folder.join("data"));
     let switches = [
         (auth, "--auth"),

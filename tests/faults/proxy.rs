@@ -3,7 +3,7 @@
 //! when its sender has long given up.
 //!
 //! A script ([`Proxy::script`]) tells the fate of every command; [`Proxy::writes`] is how many writes to the
-//! posts were seen, so that a test can assert that none went round the proxy. The URI has
+//! posts were seen, so that a test can assert that none went round the proxy. The URI (`Shared::uri_through`) has
 //! `directConnection=true`, since the servers name their own address to a driver, and
 //! `serverMonitoringMode=poll`, since a streamed `hello` has several replies to one request.
 
@@ -114,10 +114,9 @@ impl Proxy {
         proxy
     }
 
-    /// The URI of a database through the proxy.
-    pub fn uri(&self, database: &str) -> String {
-        let port = self.port;
-        format!("mongodb://127.0.0.1:{port}/{database}?directConnection=true&serverMonitoringMode=poll")
+    /// `127.0.0.1:PORT`.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// Tells the fate of every command from now on.

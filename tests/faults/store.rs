@@ -9,7 +9,7 @@ use idempost::store::mongo::{MongoOptions, MongoStore};
 use idempost::store::{Class, Effect, Fault, Statement, Store};
 use tokio::sync::Notify;
 
-use crate::common::server::{Options, Server, blocking, database_name};
+use crate::common::server::{Options, Server, blocking, database_name, proxied};
 use crate::proxy::{Fate, Proxy};
 
 /// How long a write that has no reply may land later.
@@ -37,12 +37,6 @@ fn rename(n: usize, expected_version: i64, title: &str) -> Statement {
     }
 }
 
-/// A server that this binary shares; the proxy must not go to a server that the network is between.
-fn server() -> &'static Server {
-    static SERVER: std::sync::OnceLock<Server> = std::sync::OnceLock::new();
-    SERVER.get_or_init(|| Server::start(Options::default()))
-}
-
 /// A store through a proxy, ready, and the same one past it.
 struct Scene {
     proxy: Proxy,
@@ -52,11 +46,12 @@ struct Scene {
 
 impl Scene {
     async fn set(command_timeout: Duration) -> Self {
-        let server = tokio::task::spawn_blocking(server).await.unwrap();
+        let server = tokio::task::spawn_blocking(proxied).await.unwrap();
         let database = database_name();
-        let proxy = Proxy::start(&server.address()).await;
+        let proxy = Proxy::start(&server.address().unwrap()).await;
         let options = MongoOptions { command_timeout, ..MongoOptions::default() };
-        let store = Arc::new(MongoStore::open(&proxy.uri(&database), options).unwrap());
+        let store =
+            Arc::new(MongoStore::open(&server.uri_through(&proxy.address(), &database), options).unwrap());
         store.ensure_ready().await.unwrap();
         let past = MongoStore::open(&server.uri(&database), MongoOptions::default()).unwrap();
         Scene { proxy, store, past }
