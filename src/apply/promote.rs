@@ -4,7 +4,7 @@
 //! be repeated. Begin at [`Executor::publish`].
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -58,13 +58,9 @@ impl AssetFolder {
     }
 }
 
-/// The content address of an asset: its digest and its extension in lower case.
-fn object_name(asset: &Asset) -> String {
-    let extension = Path::new(&asset.path).extension().map(|ext| ext.to_string_lossy().to_lowercase());
-    match extension {
-        Some(extension) => format!("{}.{extension}", asset.sha256),
-        None => asset.sha256.clone(),
-    }
+/// The content address of an asset: what its URL ends with, so that readers find what was stored.
+fn object_name(asset: &Asset) -> &str {
+    asset.url.as_deref().and_then(|url| url.rsplit('/').next()).unwrap_or(&asset.sha256)
 }
 
 #[async_trait]
@@ -409,15 +405,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_named_by_digest_and_lower_case_extension() {
+    fn an_object_is_stored_under_the_name_that_its_url_ends_with() {
         let asset = Asset {
             path: "bilder/Hafen.PNG".to_owned(),
             sha256: "ab12".to_owned(),
             bytes: 3,
             mime: "image/png".to_owned(),
-            url: None,
+            url: Some("https://cdn.example.com/assets/ab12.png".to_owned()),
         };
         assert_eq!(object_name(&asset), "ab12.png");
-        assert_eq!(object_name(&Asset { path: "NOTICE".to_owned(), ..asset }), "ab12");
+        assert_eq!(object_name(&Asset { url: None, ..asset }), "ab12");
     }
 }
