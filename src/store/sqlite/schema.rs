@@ -73,8 +73,12 @@ pub(super) fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(),
     let look = |sql: &str| -> Result<i32, Fault> {
         connection.query_row(sql, [], |row| row.get(0)).map_err(|error| refusal::of(&error, path))
     };
+    // Another process may be making the file just now: all three are read from one snapshot.
+    let snapshot = connection.unchecked_transaction().map_err(|error| refusal::of(&error, path))?;
+    let tables = look("SELECT count(*) FROM sqlite_master")?;
     let application = look("PRAGMA application_id")?;
     let version = look("PRAGMA user_version")?;
+    drop(snapshot);
     let file = path.display();
     if application == APPLICATION_ID {
         if version > SCHEMA_VERSION {
@@ -85,7 +89,7 @@ pub(super) fn refuse_foreign(connection: &Connection, path: &Path) -> Result<(),
         }
         return Ok(());
     }
-    if application == 0 && version == 0 && look("SELECT count(*) FROM sqlite_master")? == 0 {
+    if application == 0 && version == 0 && tables == 0 {
         return Ok(());
     }
     Err(refusal::permanent(
