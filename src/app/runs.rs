@@ -71,8 +71,7 @@ pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> 
             if let Some(counter) = &row.counter {
                 writeln!(out, "  counted by {counter}")?;
             }
-            let result: Value =
-                row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+            let result = row.report();
             for (action, count) in result.get("applied").and_then(Value::as_object).into_iter().flatten() {
                 writeln!(out, "  {action:<10} {count}")?;
             }
@@ -86,8 +85,7 @@ pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> 
 }
 
 fn object(row: &Row) -> Value {
-    let result: Value =
-        row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let result = row.report();
     json!({
         "runId": row.run_id,
         "operationId": row.operation_id,

@@ -161,16 +161,14 @@ pub fn stored(plan: &Plan, report: &RunReport) -> String {
 
 /// How many posts the stored result of an operation found unchanged.
 pub fn replayed_unchanged(row: &Row) -> usize {
-    let result: Value =
-        row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let result = row.report();
     let unchanged = result.get("unchanged").and_then(Value::as_u64).unwrap_or(0);
     usize::try_from(unchanged).unwrap_or(0)
 }
 
 /// The stored result of an operation that ended before.
 pub fn replay(row: &Row) -> RunReport {
-    let result: Value =
-        row.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let result = row.report();
     let number = |value: Option<&Value>| {
         value.and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
     };

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use bson::doc;
 
 use super::batch::{Pending, failed_post};
+use super::settle::outranks;
 use super::statement::{Left, Prepared, prepare, prepare_claim};
 use super::{Executor, Settled, Supervisor};
 use crate::plan::{Action, Operation, Reason, Seen, Stamp};
@@ -210,10 +211,8 @@ impl Executor<'_> {
         let seen_source = operation.seen.as_ref().and_then(|seen| seen.source_hash.clone());
         let only_restamped =
             operation.seen.is_some() && head.is_some_and(|head| head.source_hash == seen_source);
-        let outranks = self.revision.is_some_and(|ours| {
-            head.and_then(|head| head.ingest.as_ref()?.revision).is_some_and(|theirs| theirs < ours)
-        });
-        if !(same_content || only_restamped || outranks) {
+        let theirs = head.and_then(|head| head.ingest.as_ref()?.revision);
+        if !(same_content || only_restamped || outranks(self.revision, theirs)) {
             return Ok(None);
         }
         let others = self.persist(|| supervisor.look()).await?;
@@ -224,11 +223,8 @@ impl Executor<'_> {
     /// Waits while another run holds a claim that is not over.
     async fn wait_for_claim(&self, operation: &Operation) {
         let Some(claim) = operation.seen.as_ref().and_then(|seen| seen.claim.as_ref()) else { return };
-        let outranks = matches!(
-            (self.revision, operation.seen.as_ref().and_then(|seen| seen.revision)),
-            (Some(ours), Some(theirs)) if theirs < ours
-        );
-        if outranks || claim.run_id == self.writer.run_id {
+        let theirs = operation.seen.as_ref().and_then(|seen| seen.revision);
+        if outranks(self.revision, theirs) || claim.run_id == self.writer.run_id {
             return;
         }
         while claim.until > self.clock.now() && !self.cancel.is_cancelled() {

@@ -116,6 +116,11 @@ impl Row {
         out
     }
 
+    /// The stored report; null where there is none, or where it is no JSON.
+    pub fn report(&self) -> serde_json::Value {
+        self.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
     /// Whether the revisions of two rows have an order: two CI counters have none between them.
     fn counts_with(&self, other: &Row) -> bool {
         self.counter.is_none() || other.counter.is_none() || self.counter == other.counter

@@ -79,7 +79,7 @@ impl Judge<'_> {
                 None => Verdict::SendAgain,
             };
         }
-        let outranks = self.outranks(ingest.revision);
+        let outranks = outranks(self.revision, ingest.revision);
         if let Some(claim) = &ingest.claim {
             if claim.run_id != self.run_id && claim.until > self.now && !outranks {
                 return Verdict::Wait(claim.until);
@@ -101,10 +101,6 @@ impl Judge<'_> {
         self.after_loss(operation, head)
     }
 
-    fn outranks(&self, theirs: Option<i64>) -> bool {
-        matches!((self.revision, theirs), (Some(ours), Some(theirs)) if theirs < ours)
-    }
-
     /// Whether a lost post may be planned again: it was only re-stamped since the plan, or what is
     /// stored is of a lower revision. A run without a revision never plans again over changed content.
     fn after_loss(&self, operation: &Operation, stored: &Head) -> Verdict {
@@ -116,9 +112,15 @@ impl Judge<'_> {
             .as_ref()
             .is_some_and(|seen| seen.source_hash == stored.source_hash && seen.status == stored.status);
         let released = stored.status == Status::Publishing && ingest.claim.is_none();
-        let outranks = self.outranks(ingest.revision);
+        let outranks = outranks(self.revision, ingest.revision);
         if only_restamped || outranks || released { Verdict::PlanAgain } else { Verdict::Lost }
     }
+}
+
+/// Whether a run of revision `ours` goes before what a run of revision `theirs` left. Without a revision on
+/// either side there is no order.
+pub(super) fn outranks(ours: Option<i64>, theirs: Option<i64>) -> bool {
+    matches!((ours, theirs), (Some(ours), Some(theirs)) if theirs < ours)
 }
 
 /// The status that the operation ends in; a claim is only a step on the way to `active`.
