@@ -1,10 +1,10 @@
 //! One file a verb. Picks the store, owns clock, chance and signals; no rule of the domain lives here.
 
 pub mod check;
+pub mod commands;
 pub mod completions;
 pub mod config;
 pub mod diff;
-pub mod dispatch;
 pub mod doctor;
 pub mod explain;
 pub mod gather;
@@ -20,4 +20,4 @@ pub mod runs;
 pub mod schema;
 pub mod summary;
 
-pub use dispatch::main;
+pub use commands::main;
