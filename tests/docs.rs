@@ -323,10 +323,11 @@ fn codes_made() -> BTreeMap<String, String> {
 }
 
 /// Words with dashes that are no codes: how they begin, and in which files.
-const NO_CODES: [(&str, &str); 4] = [
+const NO_CODES: [(&str, &str); 5] = [
     ("", "src/post/lang/"),
     ("", "src/post/render/"),
     ("docusaurus-plugin-content-", "src/post/file_name/"),
+    ("", "src/source/git.rs"),
     ("", "src/post/fields/schema.rs"),
 ];
 

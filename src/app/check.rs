@@ -49,7 +49,7 @@ pub fn run(settings: &Settings, host: &Host, no_render: bool) -> Result<Outcome,
         invalid: catalog.invalid.len() + too_big.len(),
         ..Summary::default()
     };
-    let wanted = |file: &str| settings.content.wants(file);
+    let wanted = |file: &str| gathered.wants(file);
     let mut diagnostics: Vec<Diagnostic> =
         catalog.diagnostics.iter().chain(&too_big).filter(|one| wanted(&one.file)).cloned().collect();
     diagnostics.sort_by(|a, b| (&a.file, a.line, a.column, a.code).cmp(&(&b.file, b.line, b.column, b.code)));

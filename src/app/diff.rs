@@ -41,6 +41,7 @@ pub async fn run(
     let (revision, _) = settings.source_revision();
     let policies = Policies { settings, revision };
     events(&Event::Target(&store.target()));
+    gathered.notes.iter().for_each(|note| events(&Event::Note(note)));
     for diagnostic in &gathered.catalog.diagnostics {
         events(&Event::Problem(diagnostic));
     }

@@ -1,5 +1,6 @@
 //! Files to catalog: everything that the verbs do before they look at a store.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -10,6 +11,7 @@ use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::post::{self, Facts, Outcome, Parsed, Rules};
+use crate::source::git::Checkout;
 use crate::source::{self, SourceFile, Walked};
 
 /// The whole content root, read, checked and linked.
@@ -22,6 +24,10 @@ pub struct Gathered {
     pub rules: Rules,
     /// How links were resolved.
     pub link_policy: LinkPolicy,
+    /// What is planned of it; `None`: all. The rest is checked all the same.
+    pub only: Option<BTreeSet<String>>,
+    /// Things a person should know about what is left out.
+    pub notes: Vec<String>,
 }
 
 /// Reads the content root. Problems of files are in the catalog; `Err` is about the root itself.
@@ -35,7 +41,69 @@ pub fn gather(settings: &Settings, now: i64) -> Result<Gathered, Failure> {
     let mut catalog = catalog::fold(parsed, skipped, &rules);
     let facts = facts(&catalog, root);
     let links = links::resolve(&mut catalog, &facts, &rules, &link_policy);
-    Ok(Gathered { catalog, links, rules, link_policy })
+    let mut notes = Vec::new();
+    let changed = match &settings.changed_since {
+        Some(reference) => Some(changed_since(settings, &catalog, reference, &mut notes)?),
+        None => None,
+    };
+    let only = only(settings, &catalog, changed);
+    Ok(Gathered { catalog, links, rules, link_policy, only, notes })
+}
+
+/// The files that git says differ from a commit, and those of the posts that refer to one of them.
+fn changed_since(
+    settings: &Settings,
+    catalog: &Catalog,
+    reference: &str,
+    notes: &mut Vec<String>,
+) -> Result<BTreeSet<String>, Failure> {
+    if settings.policy.prune {
+        return Err(Failure::usage(
+            "--prune cannot go with --changed-since: what did not change would look as if it were gone",
+        )
+        .help("prune in a run over the whole content root"));
+    }
+    let checkout = Checkout::open(&settings.content.root.value, &settings.content.shown)?;
+    let changed = checkout.changed_since(reference)?;
+    if let Some(file) = &settings.file_path
+        && checkout.differs(reference, file)?
+    {
+        notes.push(format!(
+            "{} differs from {reference} too: posts that did not change are left as they are until a run over the \
+             whole content root",
+            settings.file.as_deref().unwrap_or("idempost.toml")
+        ));
+    }
+    let touched = links::touched(catalog, &|path| changed.holds(path), &changed.files);
+    let files = files_of(catalog).filter(|file| changed.holds(file)).cloned();
+    Ok(touched.iter().cloned().chain(files).collect())
+}
+
+/// What PATHs and git leave of the tree; `None`: all of it.
+fn only(
+    settings: &Settings,
+    catalog: &Catalog,
+    changed: Option<BTreeSet<String>>,
+) -> Option<BTreeSet<String>> {
+    let wanted = |file: &String| settings.content.wants(file);
+    match changed {
+        Some(changed) => Some(changed.into_iter().filter(wanted).collect()),
+        None if settings.content.narrow.is_empty() => None,
+        None => Some(files_of(catalog).filter(|file| wanted(file)).cloned().collect()),
+    }
+}
+
+/// Every file that was walked.
+fn files_of(catalog: &Catalog) -> impl Iterator<Item = &String> {
+    let posts = catalog.posts.iter().map(|post| &post.file);
+    posts.chain(catalog.skipped.iter().map(|skipped| &skipped.file)).chain(&catalog.invalid)
+}
+
+impl Gathered {
+    /// Whether a file is among what was asked for.
+    pub fn wants(&self, file: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(file))
+    }
 }
 
 /// Reads and parses one file.

@@ -42,6 +42,7 @@ pub async fn run(
     let policies = Policies { settings, revision };
     let policy = policies.policy(&gathered, store.as_ref());
     events(&Event::Target(&policy.target));
+    gathered.notes.iter().for_each(|note| events(&Event::Note(note)));
     for diagnostic in &gathered.catalog.diagnostics {
         events(&Event::Problem(diagnostic));
     }
@@ -256,6 +257,7 @@ fn fingerprint(settings: &Settings, policy: &Policy, gathered: &Gathered) -> Str
             settings.limits.prune.value
         ),
         settings.content.narrow.join("\n"),
+        settings.changed_since.clone().unwrap_or_default(),
         policy.pipeline.to_string(),
     ];
     for (post, links) in gathered.catalog.posts.iter().zip(&gathered.links) {

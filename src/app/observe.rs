@@ -1,7 +1,7 @@
 //! What a plan is made from beside the catalog: policy, heads, settings; and what a person is told
 //! about it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::gather::Gathered;
 use crate::catalog::Catalog;
@@ -24,16 +24,6 @@ impl Policies<'_> {
     /// The policy against a store, whose limits may be known better later.
     pub fn policy(&self, gathered: &Gathered, store: &dyn Store) -> Policy {
         let settings = self.settings;
-        let narrow = !settings.content.narrow.is_empty();
-        let only = narrow.then(|| {
-            let posts = gathered.catalog.posts.iter().map(|post| &post.file);
-            let skipped = gathered.catalog.skipped.iter().map(|skipped| &skipped.file);
-            posts
-                .chain(skipped)
-                .filter(|file| settings.content.wants(file))
-                .cloned()
-                .collect::<BTreeSet<String>>()
-        });
         Policy {
             origin: Origin {
                 name: settings.source.value.clone(),
@@ -48,7 +38,7 @@ impl Policies<'_> {
             settings: identity_settings(settings),
             prune: settings.policy.prune,
             force: settings.policy.force,
-            only,
+            only: gathered.only.clone(),
         }
     }
 }

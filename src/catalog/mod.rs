@@ -83,4 +83,4 @@ pub fn fold(parsed: Vec<Parsed>, skipped: Vec<Skipped>, rules: &Rules) -> Catalo
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

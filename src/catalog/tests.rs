@@ -7,7 +7,7 @@ use crate::post::preset::Preset;
 use crate::post::render::RenderOptions;
 use crate::post::slug::{SlugMode, SlugPattern};
 
-fn rules(langs: &[&str]) -> Rules {
+pub(crate) fn rules(langs: &[&str]) -> Rules {
     let lang = |text: &str| Lang::parse(text).expect("a language");
     Rules {
         preset: Preset::Plain,

@@ -86,6 +86,10 @@ pub struct PolicyFlags {
     /// Write equal posts too.
     #[arg(long)]
     pub force: bool,
+    /// Plan only what differs from this commit, as git tells, and the posts that refer to it; the whole
+    /// content root is still checked.
+    #[arg(long, value_name = "REF", allow_hyphen_values = true)]
+    pub changed_since: Option<String>,
 }
 
 /// Which intent, which revision.

@@ -213,6 +213,14 @@ impl Verb {
         }
     }
 
+    /// The commit since which a change is looked for; of the verbs that can be narrowed so.
+    pub fn changed_since(&self) -> Option<&str> {
+        match self {
+            Verb::Check(verb) => verb.changed_since.as_deref(),
+            _ => self.policy().and_then(|policy| policy.changed_since.as_deref()),
+        }
+    }
+
     /// Which intent, which revision; of the verbs that plan.
     pub fn operation(&self) -> Option<&OperationFlags> {
         match self {

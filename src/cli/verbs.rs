@@ -74,6 +74,9 @@ pub struct Check {
     /// Broken internal links are errors.
     #[arg(long, help_heading = "Policy")]
     pub strict_links: bool,
+    /// Report only on what differs from this commit, as git tells, and on the posts that refer to it.
+    #[arg(long, value_name = "REF", help_heading = "Policy", allow_hyphen_values = true)]
+    pub changed_since: Option<String>,
     /// How files are read.
     #[command(flatten)]
     pub reading: ReadingFlags,

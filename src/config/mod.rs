@@ -130,8 +130,12 @@ pub enum Revision {
 pub struct Settings {
     /// The configuration file, as a person is told it.
     pub file: Option<String>,
+    /// Where that file lies.
+    pub file_path: Option<PathBuf>,
     /// The content root and what is planned of it.
     pub content: Content,
+    /// `--changed-since`: only what differs from this commit is planned.
+    pub changed_since: Option<String>,
     /// The store; [`Settings::store`] checks that it may be used.
     pub store: Sourced<StoreUri>,
     /// `database`; [`Settings::database`] tells the one that is used.
@@ -228,6 +232,8 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
     let operation = cli.verb.operation();
     Ok(Settings {
         content: paths::content(&layers, cli.verb.paths())?,
+        changed_since: cli.verb.changed_since().map(str::to_owned),
+        file_path: layers.file.as_ref().map(|file| file.path.clone()),
         store: pick::store_uri(&layers, ci, &mut warnings)?,
         database,
         collection: layers.parse("collection", "posts".to_owned(), read::collection_name)?,

@@ -3,8 +3,10 @@
 //! Begin at [`walk`]. What it finds depends on names and ignore files below the root alone: not on the
 //! order of the file system, not on parent folders, not on the user's git configuration, not on whether
 //! the tree is a checkout. [`read`] and [`asset`] are the only other places where files are opened.
-//! Nothing is written here, and nothing outside the root is read.
+//! [`git`] tells what of the tree changed since a commit. Nothing is written here, and nothing outside the
+//! root is read.
 
+pub mod git;
 mod ignored;
 mod links;
 mod names;

@@ -11,6 +11,7 @@
 )]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod changed_since;
 mod harness;
 mod help;
 mod id;

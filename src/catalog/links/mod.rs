@@ -7,6 +7,7 @@
 
 mod problems;
 mod targets;
+mod touched;
 mod url;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +22,7 @@ use crate::post::links::{Asset, Reference, front_matter_reference, references, r
 use crate::post::{Post, Rules, Skip};
 use problems::Problems;
 use targets::{Targets, extension, has_post_extension};
+pub use touched::touched;
 pub use url::post_url;
 
 /// A file beside the posts, as read.

@@ -124,6 +124,12 @@ fn reason(skip: Skip) -> &'static str {
     }
 }
 
+/// The paths that a link of `from` may mean, as [`Targets::post`] looks for them.
+pub(super) fn names_of_target(reference: &Reference, from: &Post) -> Vec<String> {
+    let seen = if reference.image { None } else { seen_from_address(reference, from) };
+    reference.target.iter().cloned().chain(seen).collect()
+}
+
 /// `../other/` in `posts/a.md` is often written as seen from the address `/posts/a/`. Only for links
 /// without a post's extension, and not for `index` files, whose address is their folder's.
 fn seen_from_address(reference: &Reference, from: &Post) -> Option<String> {
@@ -160,7 +166,7 @@ fn file_name(path: &str) -> &str {
 }
 
 /// A path without a post's extension, and without `index`: the folder of a bundle names the post.
-fn name_of(path: &str) -> &str {
+pub(super) fn name_of(path: &str) -> &str {
     let stem = match path.rsplit_once('.') {
         Some((stem, _)) if has_post_extension(path) => stem,
         _ => path,
