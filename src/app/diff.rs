@@ -6,11 +6,12 @@ use bson::Document;
 
 use super::gather;
 use super::host::Host;
-use super::ingest;
+
 use super::observe::{self, Policies};
 use super::open;
+use super::operation;
 use crate::apply::Executor;
-use crate::apply::job;
+use crate::apply::planner::{DOCUMENTS_AT_A_TIME, Planner, TreePlanner};
 use crate::apply::run::Rows;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
@@ -47,7 +48,7 @@ pub async fn run(
     }
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
-    let executor = ingest::executor(settings, host, store.as_ref(), events, revision);
+    let executor = operation::executor(settings, host, store.as_ref(), events, revision);
     executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
     let policy = policies.policy(&gathered, store.as_ref());
     let rows = Rows {
@@ -55,10 +56,15 @@ pub async fn run(
         clock: host.clock.as_ref(),
         source: settings.source.value.clone().unwrap_or_default(),
     };
-    let observed = job::observe(&executor, store.as_ref(), &rows, Others::default(), settings.policy.repair)
-        .await
-        .map_err(|fault| open::failure(&fault))?;
-    let mut plan = plan::plan(&gathered.catalog, &gathered.links, &observed, &policy);
+    let planner = TreePlanner {
+        catalog: &gathered.catalog,
+        links: &gathered.links,
+        policy: &policy,
+        repair: settings.policy.repair,
+    };
+    let observed =
+        planner.observe(&executor, &rows, Others::default()).await.map_err(|fault| open::failure(&fault))?;
+    let mut plan = planner.plan(&observed);
     observe::note_defaults(&mut plan, &observed, settings, &gathered.catalog);
     observe::note_settings(&mut plan);
     if let Some(broken) = plan::check::check(&plan).first() {
@@ -92,7 +98,7 @@ async fn changes(
         .filter_map(|operation| Some((operation.id.as_str(), operation.content.as_ref()?)))
         .collect();
     let mut by_id: HashMap<String, Vec<FieldChange>> = HashMap::new();
-    for ids in stored.chunks(job::DOCUMENTS_AT_A_TIME) {
+    for ids in stored.chunks(DOCUMENTS_AT_A_TIME) {
         let documents =
             executor.persist(|| store.documents(ids)).await.map_err(|fault| open::failure(&fault))?;
         for before in &documents {

@@ -5,8 +5,8 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::host::Host;
-use super::ingest;
 use super::open;
+use super::operation;
 use crate::cli::Format;
 use crate::config::Settings;
 use crate::config::store::StoreKind;
@@ -96,7 +96,7 @@ async fn connect(report: &mut Report, settings: &Settings, host: &Host, store: &
         Verdict::Good,
         format!("{} database {} collection {}", target.store, target.database, target.collection),
     );
-    let executor = ingest::executor(settings, host, store, &|_| {}, None);
+    let executor = operation::executor(settings, host, store, &|_| {}, None);
     match executor.persist(|| store.connect()).await {
         Ok(()) => {
             report.say("connection", Verdict::Good, "reached");

@@ -15,6 +15,7 @@ pub mod init;
 pub mod log;
 pub mod observe;
 pub mod open;
+pub mod operation;
 pub mod output;
 pub mod runs;
 pub mod schema;

@@ -5,8 +5,9 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::host::Host;
-use super::ingest;
+
 use super::open;
+use super::operation;
 use crate::apply::run::{Row, Rows};
 use crate::cli::Format;
 use crate::config::Settings;
@@ -21,7 +22,7 @@ pub async fn run(
     events: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Result<Vec<Row>, Failure> {
     let store = open::open(settings)?;
-    let executor = ingest::executor(settings, host, store.as_ref(), events, None);
+    let executor = operation::executor(settings, host, store.as_ref(), events, None);
     executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
     let rows = Rows {
         store: store.as_ref(),

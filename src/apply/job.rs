@@ -10,22 +10,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::planner::Planner;
 use super::run::{Begin, Row, Rows, State};
 use super::{Applied, Executor, Supervisor, lock};
-use crate::catalog::Catalog;
-use crate::catalog::links::PostLinks;
 use crate::error::Exit;
-use crate::identity::ContentHash;
-use crate::plan::{self, Action, Late, Observed, Operation, Others, Plan, Policy};
+use crate::plan::{Action, Late, Observed, Operation, Others, Plan};
 use crate::report::event::Event;
-use crate::store::document::{Head, Status, content_of};
-use crate::store::{Fault, Store};
+use crate::store::Fault;
+use crate::store::document::{Head, Status};
 
 /// How long a run's lease lasts without being moved on.
 pub const LEASE: Duration = Duration::from_mins(2);
-
-/// Documents that are read whole at a time, where whole documents are needed.
-pub const DOCUMENTS_AT_A_TIME: usize = 200;
 
 /// Everything that one run needs beside its executor.
 pub struct Job<'a> {
@@ -33,14 +28,8 @@ pub struct Job<'a> {
     pub executor: &'a Executor<'a>,
     /// The rows of the source.
     pub rows: &'a Rows<'a>,
-    /// The whole content root.
-    pub catalog: &'a Catalog,
-    /// One entry a post of the catalog.
-    pub links: &'a [PostLinks],
-    /// What a person asked for.
-    pub policy: &'a Policy,
-    /// Whether the content of every stored post is compared with its digest (`--repair`).
-    pub repair: bool,
+    /// Makes the plan of the verb.
+    pub planner: &'a dyn Planner,
     /// How long ended rows are kept, in milliseconds.
     pub keep: i64,
     /// Looks at the plan before it is applied, may add to it, and may refuse it with an exit.
@@ -123,13 +112,16 @@ impl Job<'_> {
         let late = applied.late.clone().or_else(|| observed.others.late.clone());
         let closing = closing(&plan, &applied, late.as_ref());
         let open = applied.unsettled && executor.guards.unsettled_stays_open;
-        if closing.state == State::Done && !open && late.is_none() && observed.others.fence {
+        let fenced = self.planner.fences() && observed.others.fence;
+        if closing.state == State::Done && !open && late.is_none() && fenced {
             // Failing to mark only means that the next run fences once more.
             let _ = executor.persist(|| self.rows.mark_fenced(&observed.others.lower)).await;
         }
         self.close(&row, &closing, open).await;
         if closing.state == State::Done {
-            let _ = executor.persist(|| self.rows.remember(&self.policy.settings)).await;
+            if let Some(settings) = self.planner.settings() {
+                let _ = executor.persist(|| self.rows.remember(settings)).await;
+            }
             let _ = executor.persist(|| self.rows.forget(self.keep)).await;
         }
         Ok(Ended::Applied { plan: Box::new(plan), applied, late })
@@ -141,8 +133,8 @@ impl Job<'_> {
         if !self.executor.guards.fence {
             others = Others { late: others.late, ..Others::default() };
         }
-        let observed = observe(self.executor, self.executor.store, self.rows, others, self.repair).await?;
-        let mut plan = plan::plan(self.catalog, self.links, &observed, self.policy);
+        let observed = self.planner.observe(self.executor, self.rows, others).await?;
+        let mut plan = self.planner.plan(&observed);
         if !self.executor.guards.fence_archived {
             plan.operations.retain(|operation| {
                 let archived = operation.seen.as_ref().is_some_and(|seen| seen.status == Status::Archived);
@@ -194,42 +186,6 @@ enum Started {
     Ended(Box<Ended>),
 }
 
-/// Reads what a plan needs from the store.
-pub async fn observe(
-    executor: &Executor<'_>,
-    store: &dyn Store,
-    rows: &Rows<'_>,
-    others: Others,
-    repair: bool,
-) -> Result<Observed, Fault> {
-    let heads = executor.persist(|| store.heads()).await?;
-    let settings = executor.persist(|| rows.settings()).await?;
-    let drifted = if repair { drifted(executor, store, &heads).await? } else { BTreeSet::new() };
-    Ok(Observed { heads, settings, others, drifted })
-}
-
-/// The posts whose stored content is not what their `contentHash` says: somebody else changed a field
-/// that is ours.
-async fn drifted(
-    executor: &Executor<'_>,
-    store: &dyn Store,
-    heads: &[Head],
-) -> Result<BTreeSet<String>, Fault> {
-    let ours: Vec<&Head> = heads.iter().filter(|head| head.ingest.is_some()).collect();
-    let mut out = BTreeSet::new();
-    for chunk in ours.chunks(DOCUMENTS_AT_A_TIME) {
-        let ids: Vec<String> = chunk.iter().map(|head| head.id.clone()).collect();
-        for document in executor.persist(|| store.documents(&ids)).await? {
-            let head = Head::from_document(&document);
-            let says = head.ingest.as_ref().map(|ingest| ingest.content_hash.as_str());
-            if says != Some(ContentHash::of_fields(&content_of(&document)).as_str()) {
-                out.insert(head.id);
-            }
-        }
-    }
-    Ok(out)
-}
-
 /// What the executor asks while it is at work.
 struct Watch<'a> {
     job: &'a Job<'a>,
@@ -251,7 +207,7 @@ impl Supervisor for Watch<'_> {
         observed.heads.retain(|head| !ids.contains(head.id.as_str()));
         observed.heads.extend(fresh.iter().cloned());
         observed.others = others.clone();
-        plan::plan_again(operation, self.job.catalog, self.job.links, &observed, self.job.policy)
+        self.job.planner.plan_again(operation, &observed)
     }
 
     async fn alive(&self) {

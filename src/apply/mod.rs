@@ -7,6 +7,7 @@
 
 mod batch;
 pub mod job;
+pub mod planner;
 pub mod promote;
 pub mod retry;
 pub mod run;

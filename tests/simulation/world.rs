@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use idempost::apply::job::{Closing, Ended, Job};
+use idempost::apply::planner::TreePlanner;
 use idempost::apply::promote::Promoter;
 use idempost::apply::retry::RetryPolicy;
 use idempost::apply::run::{Row, Rows, State};
@@ -248,13 +249,11 @@ impl<'a> World<'a> {
             exit: None,
             result: None,
         };
+        let planner = TreePlanner { catalog: &catalog, links: &links, policy: &policy, repair: false };
         let job = Job {
             executor: &executor,
             rows: &rows,
-            catalog: &catalog,
-            links: &links,
-            policy: &policy,
-            repair: false,
+            planner: &planner,
             keep: 90 * DAY,
             review: &|plan, observed| {
                 let ids = |wanted: fn(&Head) -> bool| -> BTreeSet<String> {
