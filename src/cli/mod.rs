@@ -152,8 +152,18 @@ impl Verb {
     /// The formats that make sense for it, the default one first.
     pub fn formats(&self) -> &'static [Format] {
         match self {
-            Verb::Ingest(_) | Verb::Diff(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github],
-            Verb::Check(_) => &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Sarif],
+            Verb::Ingest(_) | Verb::Diff(_) => {
+                &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown, Format::Html]
+            }
+            Verb::Check(_) => &[
+                Format::Human,
+                Format::Json,
+                Format::Ndjson,
+                Format::Github,
+                Format::Markdown,
+                Format::Html,
+                Format::Sarif,
+            ],
             Verb::Explain(_) => &[Format::Human, Format::Json, Format::Ndjson],
             Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => &[Format::Human, Format::Json],
             Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => &[Format::Human],

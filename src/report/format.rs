@@ -18,6 +18,8 @@ pub enum Format {
     Sarif,
     /// A summary for a pull request.
     Markdown,
+    /// One page with everything in it, to open in a browser.
+    Html,
 }
 
 impl Format {
@@ -30,6 +32,7 @@ impl Format {
             Format::Github => "github",
             Format::Sarif => "sarif",
             Format::Markdown => "markdown",
+            Format::Html => "html",
         }
     }
 }

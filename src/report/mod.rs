@@ -11,6 +11,7 @@
 pub mod event;
 pub mod format;
 pub mod github;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod markdown;
@@ -84,6 +85,7 @@ pub fn renderer(format: Format, output: Output) -> Box<dyn Renderer> {
         Format::Github => Box::new(github::Github::new(output)),
         Format::Sarif => Box::new(sarif::Sarif::new(output)),
         Format::Markdown => Box::new(markdown::Markdown::new(output)),
+        Format::Html => Box::new(html::Html::new(output)),
         Format::Human => Box::new(human::Human::new(output)),
     }
 }

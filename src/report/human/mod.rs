@@ -342,7 +342,7 @@ fn orphans_line(plan: &Plan) -> String {
     )
 }
 
-fn remaining_orphans(plan: &Plan) -> impl Iterator<Item = &Orphan> {
+pub(super) fn remaining_orphans(plan: &Plan) -> impl Iterator<Item = &Orphan> {
     let archived = |id: &str| {
         plan.operations.iter().any(|operation| operation.action == Action::Archive && operation.id == id)
     };
