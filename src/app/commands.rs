@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::host::Host;
+use super::watch::{self, Voice};
 use super::{check, diff, explain, ingest, runs};
 use crate::apply::Clock;
 use crate::cli::{self, Cli, Format, RunsVerb, Verb};
@@ -14,6 +15,7 @@ use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
 use crate::report::event::{Checked, End, Event};
 use crate::report::paint::Paint;
+use crate::report::watching::Watching;
 use crate::report::{Output, Purpose, Renderer, Stream, renderer};
 
 /// Runs the program: arguments (the program's name first) and environment to exit code.
@@ -115,6 +117,7 @@ async fn verb(
         Verb::Ingest(typed) if typed.dry_run => look(cli, env, settings, host, false).await,
         Verb::Ingest(_) => apply(cli, env, settings, host).await,
         Verb::Diff(typed) => look(cli, env, settings, host, typed.exit_code).await,
+        Verb::Watch(_) => watch(cli, env, settings, host).await,
         Verb::Check(typed) => {
             let rendering = rendering(cli, env, settings, Purpose::Check)?;
             let outcome = check::run(settings, host, typed.no_render)?;
@@ -189,6 +192,34 @@ async fn apply(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -
     let outcome = ingest::run(settings, host, &events).await?;
     rendering.finish(&End::Run { plan: &outcome.plan, changes: &[], run: &outcome.report })?;
     Ok(outcome.report.exit)
+}
+
+async fn watch(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -> Result<Exit, Failure> {
+    if cli.global.out.is_some() {
+        return Err(Failure::usage("--out does not go with watch, which has no end")
+            .help("redirect its output: idempost watch --format ndjson > events.ndjson"));
+    }
+    if settings.format != Format::Human {
+        // Every run is told whole.
+        let voices = || Ok(Arc::new(rendering(cli, env, settings, Purpose::Apply)?) as Arc<dyn Voice>);
+        return watch::run(settings, host, &voices).await;
+    }
+    let output = output(cli, env, &settings.content.here, Purpose::Apply)?;
+    let voice = Arc::new(Rendering(Mutex::new(Box::new(Watching::new(output)))));
+    for warning in &settings.warnings {
+        voice.event(&Event::Note(warning));
+    }
+    watch::run(settings, host, &|| Ok(voice.clone() as Arc<dyn Voice>)).await
+}
+
+impl Voice for Rendering {
+    fn event(&self, event: &Event<'_>) {
+        Rendering::event(self, event);
+    }
+
+    fn finish(&self, end: &End<'_>) -> Result<(), Failure> {
+        Rendering::finish(self, end)
+    }
 }
 
 /// A renderer that several batches tell at once.

@@ -78,7 +78,7 @@ async fn ingest(
 }
 
 /// Why a plan is not applied, if it is not.
-fn refusal(
+pub(super) fn refusal(
     plan: &Plan,
     settings: &Settings,
     gathered: &Gathered,

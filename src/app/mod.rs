@@ -20,5 +20,6 @@ pub mod output;
 pub mod runs;
 pub mod schema;
 pub mod summary;
+pub mod watch;
 
 pub use commands::main;

@@ -17,7 +17,7 @@ use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed};
 pub use verbs::{
     Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect, IdKind, IdNew, IdVerb,
-    Ingest, Init, Runs, RunsVerb, Schema, SchemaName,
+    Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Watch,
 };
 
 use crate::error::Exit;
@@ -83,6 +83,11 @@ pub enum Verb {
     Ingest(Ingest),
     /// Show what ingest would do, and write nothing
     Diff(Diff),
+    /// Ingest what an editor saves, until Ctrl-C
+    ///
+    /// Begins with a run over the whole tree. A broken save shows what is wrong and keeps the last good
+    /// version; a post that somebody else changed meanwhile is shown and left alone.
+    Watch(Watch),
     /// Check the files alone, without a store
     Check(Check),
     /// Tell where an id, a hash, a decision comes from, judged against the whole tree
@@ -136,6 +141,7 @@ impl Verb {
         match self {
             Verb::Ingest(_) => "ingest",
             Verb::Diff(_) => "diff",
+            Verb::Watch(_) => "watch",
             Verb::Check(_) => "check",
             Verb::Explain(_) => "explain",
             Verb::Id(_) => "id",
@@ -165,6 +171,7 @@ impl Verb {
                 Format::Sarif,
             ],
             Verb::Explain(_) => &[Format::Human, Format::Json, Format::Ndjson],
+            Verb::Watch(_) => &[Format::Human, Format::Ndjson],
             Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => &[Format::Human, Format::Json],
             Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => &[Format::Human],
         }
@@ -175,6 +182,7 @@ impl Verb {
         match self {
             Verb::Ingest(verb) => &verb.paths,
             Verb::Diff(verb) => &verb.paths,
+            Verb::Watch(verb) => &verb.paths,
             Verb::Check(verb) => &verb.paths,
             _ => &[],
         }
@@ -184,6 +192,7 @@ impl Verb {
         match self {
             Verb::Ingest(verb) => Some(&verb.target),
             Verb::Diff(verb) => Some(&verb.target),
+            Verb::Watch(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
             Verb::Runs(verb) => Some(&verb.target),
@@ -196,6 +205,7 @@ impl Verb {
         match self {
             Verb::Ingest(verb) => Some(&verb.reading),
             Verb::Diff(verb) => Some(&verb.reading),
+            Verb::Watch(verb) => Some(&verb.reading),
             Verb::Check(verb) => Some(&verb.reading),
             Verb::Explain(verb) => Some(&verb.reading),
             Verb::Config(verb) => Some(&verb.reading),
@@ -207,6 +217,7 @@ impl Verb {
         match self {
             Verb::Ingest(verb) => Some(&verb.running),
             Verb::Diff(verb) => Some(&verb.running),
+            Verb::Watch(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
             Verb::Runs(verb) => Some(&verb.running),
             Verb::Config(verb) => Some(&verb.running),

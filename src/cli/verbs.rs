@@ -59,6 +59,24 @@ pub struct Diff {
     pub running: RunningFlags,
 }
 
+/// `watch`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Watch {
+    /// Ingest only the posts below these paths; the whole content root is still checked. Where no content
+    /// root is configured, one folder is the content root.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
 /// `check`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Check {

@@ -22,6 +22,7 @@ pub mod sarif;
 pub mod snippet;
 #[cfg(test)]
 mod tests;
+pub mod watching;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
