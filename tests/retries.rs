@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,7 +12,15 @@ use bson::{Document, doc};
 use idempost::apply::retry::RetryPolicy;
 use idempost::apply::statement::Writer;
 use idempost::apply::{Applied, Clock, Executor, Guards, Settled, Supervisor};
+use idempost::diagnostic::Diagnostic;
+use idempost::identity::{PostId, SourceHash};
+use idempost::plan::compose::{Composer, Sources, Written};
 use idempost::plan::{Action, Operation, Origin, Others, Plan, Reason, Stamp, Summary};
+use idempost::post::date::PublishedAt;
+use idempost::post::lang::Lang;
+use idempost::post::render::RenderOptions;
+use idempost::post::slug::Slug;
+use idempost::post::{Body, From, Meta, Post};
 use idempost::store::document::{Head, Ingest, Status};
 use idempost::store::memory::MemoryStore;
 use idempost::store::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
@@ -131,17 +139,18 @@ impl Supervisor for Alone {
     async fn look(&self) -> Result<Others, Fault> {
         Ok(Others::default())
     }
-    fn plan_again(&self, _: &Operation, _: &[Head], _: &Others) -> Option<Operation> {
+    fn plan_again(&self, _: &Operation, _: &[Head], _: &Others) -> Option<Arc<Operation>> {
         None
     }
     async fn alive(&self) {}
 }
 
-fn create(at: usize) -> Operation {
+fn create(at: usize) -> Arc<Operation> {
     let id = format!("{at:026}");
     let slug = format!("s{at}");
-    Operation {
-        content: Some(doc! { "_id": &id, "slug": &slug, "lang": "en", "title": "T", "sourceHash": "s1:0" }),
+    let content = doc! { "_id": &id, "slug": &slug, "lang": "en", "title": "T", "sourceHash": "s1:0" };
+    Arc::new(Operation {
+        content: Some(Written::Given(Box::new(content))),
         id,
         slug,
         lang: "en".to_owned(),
@@ -162,11 +171,12 @@ fn create(at: usize) -> Operation {
             },
             assets: Vec::new(),
         }),
-    }
+    })
 }
 
 struct Told {
     applied: Applied,
+    stored: Vec<Document>,
     sends: Vec<Vec<String>>,
     read_backs: usize,
     took: Duration,
@@ -186,6 +196,10 @@ impl Told {
 }
 
 fn run(posts: usize, answers: Vec<Answer>) -> Told {
+    run_plan((0..posts).map(create).collect(), Composer::of_given(), answers)
+}
+
+fn run_plan(operations: Vec<Arc<Operation>>, composer: Composer, answers: Vec<Answer>) -> Told {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
@@ -206,6 +220,7 @@ fn run(posts: usize, answers: Vec<Answer>) -> Told {
             revision: None,
             cancel: CancellationToken::new(),
             events: &|_| {},
+            composer,
             promoter: None,
             claim: Duration::from_secs(15),
             guards: Guards::default(),
@@ -216,7 +231,7 @@ fn run(posts: usize, answers: Vec<Answer>) -> Told {
             target: store.target(),
             pipeline: "1.1-0".to_owned(),
             summary: Summary::default(),
-            operations: (0..posts).map(create).collect(),
+            operations,
             orphans: Vec::new(),
             diagnostics: Vec::new(),
             skipped: Vec::new(),
@@ -228,6 +243,7 @@ fn run(posts: usize, answers: Vec<Answer>) -> Told {
         let applied = executor.apply(&plan, &Alone).await;
         Told {
             applied,
+            stored: store.inner.snapshot().into_values().collect(),
             sends: store.sends.into_inner().unwrap(),
             read_backs: store.read_backs.load(Ordering::Relaxed),
             took: begun.elapsed(),
@@ -334,4 +350,61 @@ fn an_engine_that_asks_for_patience_is_only_bounded_by_time() {
     assert!(told.sends.len() > 8, "{} sends", told.sends.len());
     assert!(told.applied.out_of_time);
     assert!(told.took >= Duration::from_mins(1) && told.took < Duration::from_secs(75), "{:?}", told.took);
+}
+
+/// A folder of one text, which is not the one that was planned for post 1.
+struct Edited;
+
+impl Sources for Edited {
+    fn post(&self, file: &str) -> Result<Post, Box<Diagnostic>> {
+        let text = if file == "1.md" { "edited" } else { "as planned" };
+        Ok(post(file, text))
+    }
+}
+
+fn post(file: &str, text: &str) -> Post {
+    let slug = Slug::parse(&format!("s{}", file.trim_end_matches(".md"))).unwrap();
+    let (lang, day) = (Lang::parse("en").unwrap(), PublishedAt::from_unix_millis(0).unwrap());
+    Post {
+        file: file.to_owned(),
+        id: PostId::derive(&slug, &lang, day),
+        slug,
+        lang,
+        published_at: day,
+        from: From::default(),
+        source_hash: SourceHash::of_normalised(text),
+        meta: Meta::default(),
+        source_bytes: text.len(),
+        body: Body::Text(text.to_owned()),
+        body_start: 0,
+        body_line: 1,
+        mdx: false,
+        translation_path: String::new(),
+    }
+}
+
+/// A file that was changed since it was planned is not written, and stops nobody else.
+#[test]
+fn a_file_that_is_not_what_was_planned_fails_alone() {
+    let planned = |at: usize| {
+        let post = post(&format!("{at}.md"), "as planned");
+        let mut operation = Arc::unwrap_or_clone(create(at));
+        operation.id = post.id.to_string();
+        operation.content = Some(Written::of(&post, &Arc::default()));
+        operation.stamp.as_mut().unwrap().ingest.content_hash.clear();
+        Arc::new(operation)
+    };
+    let composer = Composer::new(Arc::new(Edited), RenderOptions::default());
+    let told = run_plan((0..3).map(planned).collect(), composer, Vec::new());
+    let ended: Vec<&Settled> = told.applied.settled.iter().map(|(_, ended)| ended).collect();
+    assert_eq!((ended[0], ended[2]), (&Settled::Applied(Action::Create), &Settled::Applied(Action::Create)));
+    let Settled::Failed(failed, Class::Permanent) = ended[1] else { panic!("{:?}", ended[1]) };
+    assert_eq!((failed.class.as_str(), failed.file.as_deref()), ("changed-meanwhile", Some("1.md")));
+    assert!(failed.message.contains("changed while it was being ingested"), "{}", failed.message);
+    assert_eq!(told.sends.concat().len(), 2, "and it was not sent");
+    assert!(!told.applied.unsettled);
+    let stored: Vec<&str> = told.stored.iter().map(|one| one.get_str("body").unwrap()).collect();
+    assert_eq!(stored, ["as planned", "as planned"]);
+    let digests = told.stored.iter().map(|one| one.get_document("ingest").unwrap().get_str("contentHash"));
+    assert!(digests.into_iter().all(|digest| digest.is_ok_and(|digest| digest.starts_with("c1:"))));
 }

@@ -104,9 +104,10 @@ fn every_schema_is_a_schema() {
 fn a_stored_document_is_what_the_schema_says() {
     let parsed = parsed("ko/sea.md", SOURCE);
     let Outcome::Post(post) = &parsed.outcome else { panic!("{:#?}", parsed.diagnostics) };
-    let rendered = render::render(&post.body, &rules().render, &BTreeMap::new());
+    let body = post.body.text().unwrap();
+    let rendered = render::render(body, &rules().render, &BTreeMap::new());
     let content =
-        document::content(post, &rendered, &[asset(Some("https://cdn/x")), asset(None)], None, None);
+        document::content(post, body, &rendered, &[asset(Some("https://cdn/x")), asset(None)], None, None);
     let ingest = Ingest {
         source: Some("site".to_owned()),
         path: post.file.clone(),

@@ -5,11 +5,13 @@ use rayon::prelude::*;
 use super::gather::{self, Gathered};
 use super::host::Host;
 use crate::catalog::Skipped;
+use crate::catalog::links::PostLinks;
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::Summary;
-use crate::post::render::render;
+use crate::plan::compose::{self, Sources};
+use crate::post::Post;
 use crate::store::Limits;
 use crate::store::document;
 
@@ -60,19 +62,17 @@ pub fn run(settings: &Settings, host: &Host, no_render: bool) -> Result<Outcome,
 
 /// Posts whose documents are more than an engine takes once they are rendered.
 pub fn too_big(gathered: &Gathered) -> Vec<Diagnostic> {
-    let limits = common_limits();
-    gathered
-        .catalog
-        .posts
-        .par_iter()
-        .zip(&gathered.links)
-        .filter_map(|(post, links)| {
-            let mut options = gathered.rules.render.clone();
-            options.html = options.html && !post.mdx;
-            let rendered = render(&post.body, &options, &links.replace);
-            let content = document::content(post, &rendered, &links.assets, None, None);
-            let (code, message, help) = document::check_limits(&content.fields, &limits).err()?;
-            Some(Diagnostic::error(code, message).in_file(&post.file).help(help))
-        })
-        .collect()
+    let posts = gathered.catalog.posts.par_iter().zip(&gathered.links);
+    posts.filter_map(|(post, links)| too_big_one(gathered, post, links)).collect()
+}
+
+/// What is told of one post whose document is more than an engine takes.
+pub fn too_big_one(gathered: &Gathered, post: &Post, links: &PostLinks) -> Option<Diagnostic> {
+    let read = match gathered.sources.post(&post.file) {
+        Ok(read) => read,
+        Err(problem) => return Some(*problem),
+    };
+    let content = compose::content(&read, links, &gathered.rules.render)?;
+    let (code, message, help) = document::check_limits(&content.fields, &common_limits()).err()?;
+    Some(Diagnostic::error(code, message).in_file(&post.file).help(help))
 }

@@ -182,15 +182,17 @@ async fn look(
     let rendering = rendering(cli, env, settings, Purpose::Look)?;
     let events = |event: &Event<'_>| rendering.event(event);
     let outcome = diff::run(settings, host, exit_code, &events).await?;
-    rendering.finish(&End::Plan { plan: &outcome.plan, changes: &outcome.changes })?;
-    Ok(outcome.exit)
+    let diff::Outcome { plan, changes, composer, exit } = &outcome;
+    rendering.finish(&End::Plan { plan, changes, composer })?;
+    Ok(*exit)
 }
 
 async fn apply(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -> Result<Exit, Failure> {
     let rendering = rendering(cli, env, settings, Purpose::Apply)?;
     let events = |event: &Event<'_>| rendering.event(event);
     let outcome = ingest::run(settings, host, &events).await?;
-    rendering.finish(&End::Run { plan: &outcome.plan, changes: &[], run: &outcome.report })?;
+    let (plan, composer, run) = (&outcome.plan, &outcome.composer, &outcome.report);
+    rendering.finish(&End::Run { plan, changes: &[], composer, run })?;
     Ok(outcome.report.exit)
 }
 

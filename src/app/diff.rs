@@ -1,8 +1,10 @@
 //! `diff`: what `ingest` would do, and nothing written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bson::Document;
+use rayon::prelude::*;
 
 use super::gather;
 use super::host::Host;
@@ -14,9 +16,11 @@ use crate::apply::Executor;
 use crate::apply::planner::{DOCUMENTS_AT_A_TIME, Planner, TreePlanner};
 use crate::apply::run::Rows;
 use crate::config::Settings;
+use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::change::{self, FieldChange};
-use crate::plan::{self, Others, Plan};
+use crate::plan::compose::Composer;
+use crate::plan::{self, Operation, Others, Plan};
 use crate::report::event::Event;
 use crate::store::Store;
 
@@ -26,6 +30,8 @@ pub struct Outcome {
     pub plan: Plan,
     /// The fields that differ, one entry an operation of the plan.
     pub changes: Vec<Vec<FieldChange>>,
+    /// Makes the documents that are shown whole.
+    pub composer: Composer,
     /// How it ended.
     pub exit: Exit,
 }
@@ -48,7 +54,8 @@ pub async fn run(
     }
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
-    let executor = operation::executor(settings, host, store.as_ref(), events, revision);
+    let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);
+    executor.composer = gathered.composer();
     executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
     let policy = policies.policy(&gathered, store.as_ref());
     let rows = Rows {
@@ -60,6 +67,7 @@ pub async fn run(
         catalog: &gathered.catalog,
         links: &gathered.links,
         policy: &policy,
+        composer: &executor.composer,
         repair: settings.policy.repair,
     };
     let observed =
@@ -77,38 +85,54 @@ pub async fn run(
     events(&Event::Planned(&plan));
     let changes = changes(&plan, &executor, store.as_ref()).await?;
     let exit = exit(&plan, settings, exit_code);
-    Ok(Outcome { plan, changes, exit })
+    Ok(Outcome { plan, changes, composer: executor.composer.clone(), exit })
 }
 
-/// Reads the stored documents of what is updated, and compares.
+/// Reads the stored documents of what is updated, makes the new ones, and compares, some at a time.
 async fn changes(
     plan: &Plan,
     executor: &Executor<'_>,
     store: &dyn Store,
 ) -> Result<Vec<Vec<FieldChange>>, Failure> {
-    let stored: Vec<String> = plan
+    let wanted: Vec<&Operation> = plan
         .operations
         .iter()
+        .map(AsRef::as_ref)
         .filter(|operation| operation.content.is_some() && operation.seen.is_some())
-        .map(|operation| operation.id.clone())
         .collect();
-    let contents: HashMap<&str, &Document> = plan
-        .operations
-        .iter()
-        .filter_map(|operation| Some((operation.id.as_str(), operation.content.as_ref()?)))
-        .collect();
-    let mut by_id: HashMap<String, Vec<FieldChange>> = HashMap::new();
-    for ids in stored.chunks(DOCUMENTS_AT_A_TIME) {
-        let documents =
-            executor.persist(|| store.documents(ids)).await.map_err(|fault| open::failure(&fault))?;
-        for before in &documents {
-            let id = before.get_str("_id").unwrap_or_default();
-            if let Some(after) = contents.get(id) {
-                by_id.insert(id.to_owned(), change::fields(before, after));
-            }
-        }
+    let mut by_id: HashMap<&str, Vec<FieldChange>> = HashMap::new();
+    for some in wanted.chunks(DOCUMENTS_AT_A_TIME) {
+        let ids: Vec<String> = some.iter().map(|operation| operation.id.clone()).collect();
+        let stored =
+            executor.persist(|| store.documents(&ids)).await.map_err(|fault| open::failure(&fault))?;
+        let stored: HashMap<&str, &Document> =
+            stored.iter().filter_map(|before| Some((before.get_str("_id").ok()?, before))).collect();
+        let compared: Vec<(&str, Vec<FieldChange>)> = some
+            .par_iter()
+            .filter_map(|operation| compared(operation, &executor.composer, &stored).transpose())
+            .collect::<Result<_, Box<Diagnostic>>>()
+            .map_err(|problem| told(&problem))?;
+        by_id.extend(compared);
     }
-    Ok(plan.operations.iter().map(|operation| by_id.remove(&operation.id).unwrap_or_default()).collect())
+    let of = |operation: &Arc<Operation>| by_id.remove(operation.id.as_str()).unwrap_or_default();
+    Ok(plan.operations.iter().map(of).collect())
+}
+
+/// The fields that one operation changes; `None` where its post is not stored any more.
+fn compared<'p>(
+    operation: &'p Operation,
+    composer: &Composer,
+    stored: &HashMap<&str, &Document>,
+) -> Result<Option<(&'p str, Vec<FieldChange>)>, Box<Diagnostic>> {
+    let Some(before) = stored.get(operation.id.as_str()) else { return Ok(None) };
+    let content = composer.compose(operation)?;
+    Ok(content.map(|content| (operation.id.as_str(), change::fields(before, &content.fields))))
+}
+
+/// A tree that changes while it is looked at has no differences that hold.
+fn told(problem: &Diagnostic) -> Failure {
+    Failure::new(Exit::Failed, format!("{}: {}", problem.file, problem.message))
+        .help("look again once the tree is at rest")
 }
 
 /// What `ingest` would end with where it would refuse; else 2 for changes, if that was asked for.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -53,7 +54,6 @@ pub fn all(settings: &Settings, host: &Host) -> Result<Vec<Value>, Failure> {
 struct Tree {
     gathered: Gathered,
     files: BTreeMap<String, SourceFile>,
-    too_big: Vec<Diagnostic>,
     pipeline: String,
 }
 
@@ -63,9 +63,8 @@ impl Tree {
         let walked = source::walk(root, &settings.walk_options())?;
         let files = walked.files.into_iter().map(|file| (file.path.clone(), file)).collect();
         let gathered = gather::gather(settings, host.clock.now())?;
-        let too_big = check::too_big(&gathered);
         let pipeline = Pipeline::of(&gathered.rules, &gathered.link_policy).to_string();
-        Ok(Tree { gathered, files, too_big, pipeline })
+        Ok(Tree { gathered, files, pipeline })
     }
 
     fn skipped_files(&self) -> impl Iterator<Item = String> + '_ {
@@ -113,8 +112,9 @@ impl Tree {
 
     fn explain(&self, settings: &Settings, file: &str, with_html: bool) -> Explained {
         let catalog = &self.gathered.catalog;
+        let too_big = self.too_big(file);
         let diagnostics: Vec<Diagnostic> =
-            catalog.diagnostics.iter().chain(&self.too_big).filter(|one| one.file == file).cloned().collect();
+            catalog.diagnostics.iter().chain(&too_big).filter(|one| one.file == file).cloned().collect();
         let walked = self.files.get(file).map(|file| gather::read(file, &self.gathered.rules));
         let skipped =
             catalog.skipped.iter().find(|skipped| skipped.file == file).map(|skipped| skipped.reason);
@@ -143,16 +143,22 @@ impl Tree {
         Explained { object, diagnostics, exit: if errors { Exit::Invalid } else { Exit::Done } }
     }
 
+    fn too_big(&self, file: &str) -> Option<Diagnostic> {
+        let at = self.gathered.catalog.posts.iter().position(|post| post.file == file)?;
+        let (post, links) = (self.gathered.catalog.posts.get(at)?, self.gathered.links.get(at)?);
+        check::too_big_one(&self.gathered, post, links)
+    }
+
     fn links(&self, file: &str) -> Option<&PostLinks> {
         let at = self.gathered.catalog.posts.iter().position(|post| post.file == file)?;
-        self.gathered.links.get(at)
+        self.gathered.links.get(at).map(Arc::as_ref)
     }
 
     fn html(&self, post: &Post, links: Option<&PostLinks>) -> Option<String> {
         let mut options = self.gathered.rules.render.clone();
         options.html = options.html && !post.mdx;
         let nothing = PostLinks::default();
-        render(&post.body, &options, &links.unwrap_or(&nothing).replace).html
+        render(post.body.text()?, &options, &links.unwrap_or(&nothing).replace).html
     }
 }
 

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::files::Files;
 use crate::catalog::links::{self, AssetFacts, LinkPolicy, PostLinks};
 use crate::catalog::{self, Catalog};
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
-use crate::post::{self, Facts, Outcome, Parsed, Rules};
+use crate::plan::compose::{Composer, Sources};
+use crate::post::{self, Facts, Meta, Outcome, Parsed, Rules};
 use crate::source::git::Checkout;
 use crate::source::{self, SourceFile, Walked};
 
@@ -19,7 +22,7 @@ pub struct Gathered {
     /// All posts and problems.
     pub catalog: Catalog,
     /// One entry a post of the catalog.
-    pub links: Vec<PostLinks>,
+    pub links: Vec<Arc<PostLinks>>,
     /// How files were read.
     pub rules: Rules,
     /// How links were resolved.
@@ -28,6 +31,20 @@ pub struct Gathered {
     pub only: Option<BTreeSet<String>>,
     /// Things a person should know about what is left out.
     pub notes: Vec<String>,
+    /// Reads posts again: the catalog holds no bodies.
+    pub sources: Arc<Files>,
+}
+
+impl Gathered {
+    /// Makes the documents of these posts.
+    pub fn composer(&self) -> Composer {
+        Composer::new(Arc::clone(&self.sources) as Arc<dyn Sources>, self.rules.render.clone())
+    }
+
+    /// Whether a file is among what was asked for.
+    pub fn wants(&self, file: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(file))
+    }
 }
 
 /// Reads the content root. Problems of files are in the catalog; `Err` is about the root itself.
@@ -36,18 +53,21 @@ pub fn gather(settings: &Settings, now: i64) -> Result<Gathered, Failure> {
     let link_policy = settings.link_policy();
     let root = &settings.content.root.value;
     let Walked { files, skipped, problems } = source::walk(root, &settings.walk_options())?;
-    let mut parsed: Vec<Parsed> = files.par_iter().map(|file| read(file, &rules)).collect();
+    let sources = Arc::new(Files::new(root, &rules, &files));
+    let mut parsed: Vec<Parsed> = files.par_iter().map(|file| without_body(read(file, &rules))).collect();
+    drop(files);
     parsed.extend(problems.into_iter().map(unreadable));
     let mut catalog = catalog::fold(parsed, skipped, &rules);
     let facts = facts(&catalog, root);
     let links = links::resolve(&mut catalog, &facts, &rules, &link_policy);
+    links::locate(&mut catalog, |file| sources.text(file));
     let mut notes = Vec::new();
     let changed = match &settings.changed_since {
         Some(reference) => Some(changed_since(settings, &catalog, reference, &mut notes)?),
         None => None,
     };
     let only = only(settings, &catalog, changed);
-    Ok(Gathered { catalog, links, rules, link_policy, only, notes })
+    Ok(Gathered { catalog, links, rules, link_policy, only, notes, sources })
 }
 
 /// The files that git says differ from a commit, and those of the posts that refer to one of them.
@@ -99,11 +119,15 @@ fn files_of(catalog: &Catalog) -> impl Iterator<Item = &String> {
     posts.chain(catalog.skipped.iter().map(|skipped| &skipped.file)).chain(&catalog.invalid)
 }
 
-impl Gathered {
-    /// Whether a file is among what was asked for.
-    pub fn wants(&self, file: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(file))
+/// A parsed file as the catalog needs it: bodies and what only `explain` shows are let go at once, so
+/// that a tree of any size is checked in little memory.
+fn without_body(mut parsed: Parsed) -> Parsed {
+    if let Outcome::Post(post) | Outcome::Skipped(_, Some(post)) = &mut parsed.outcome {
+        post.put_body_aside();
     }
+    parsed.facts.meta = Meta::default();
+    parsed.facts.translation_path = None;
+    parsed
 }
 
 /// Reads and parses one file.

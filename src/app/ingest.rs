@@ -35,7 +35,8 @@ pub async fn run(
     }
     if !gathered.catalog.invalid.is_empty() && !settings.policy.keep_going {
         let plan = Plan::of_files(&gathered.catalog, &policy);
-        return Ok(Outcome { report: summary::refused(Exit::Invalid), plan });
+        let composer = gathered.composer();
+        return Ok(Outcome { report: summary::refused(Exit::Invalid), composer, plan });
     }
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
@@ -45,6 +46,7 @@ pub async fn run(
         .clone()
         .map(|folder| AssetFolder { root: settings.content.root.value.clone(), folder });
     let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);
+    executor.composer = gathered.composer();
     executor.promoter = folder.as_ref().map(|folder| folder as &dyn Promoter);
     ingest(settings, host, &mut executor, &gathered, policies).await
 }
@@ -60,10 +62,12 @@ async fn ingest(
     operation::connect(executor).await?;
     // The engine's name and limits are known only now.
     let policy = policies.policy(gathered, executor.store);
+    let composer = executor.composer.clone();
     let planner = TreePlanner {
         catalog: &gathered.catalog,
         links: &gathered.links,
         policy: &policy,
+        composer: &composer,
         repair: settings.policy.repair,
     };
     let events = executor.events;

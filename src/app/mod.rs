@@ -7,6 +7,7 @@ pub mod config;
 pub mod diff;
 pub mod doctor;
 pub mod explain;
+pub mod files;
 pub mod gather;
 pub mod host;
 pub mod id;

@@ -33,7 +33,6 @@ impl Policies<'_> {
             target: store.target(),
             limits: store.limits(),
             pipeline: Pipeline::of(&gathered.rules, &gathered.link_policy),
-            render: gathered.rules.render.clone(),
             revision: self.revision,
             settings: identity_settings(settings),
             prune: settings.policy.prune,

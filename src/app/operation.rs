@@ -17,6 +17,7 @@ use crate::apply::statement::Writer;
 use crate::apply::{Applied, Executor, Guards};
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
+use crate::plan::compose::Composer;
 use crate::plan::{self, Late, Observed, Plan};
 use crate::report::event::{Event, RunReport};
 use crate::store::{Fault, Store, Target};
@@ -25,6 +26,8 @@ use crate::store::{Fault, Store, Target};
 pub struct Outcome {
     /// The plan; of a run that stopped at its files it has no operations.
     pub plan: Plan,
+    /// Makes the documents that are shown whole.
+    pub composer: Composer,
     /// How it ended.
     pub report: RunReport,
 }
@@ -70,6 +73,7 @@ pub async fn carry_out(
 ) -> Result<Outcome, Failure> {
     let told = |fault: Fault| open::failure(&fault);
     let writer = executor.writer.clone();
+    let composer = executor.composer.clone();
     let rows = rows(settings, host, executor.store);
     let row = row(executor, &rows, settings, &asked);
     let review = |plan: &mut Plan, observed: &Observed| {
@@ -101,16 +105,16 @@ pub async fn carry_out(
                 interrupted: host.interrupted(),
             };
             let report = summary::report(&ended, &writer);
-            Ok(Outcome { plan: *plan, report })
+            Ok(Outcome { plan: *plan, composer, report })
         }
         Ended::Refused(plan, exit) => {
             let report = summary::refused_by(&plan, exit, &writer);
-            Ok(Outcome { plan: *plan, report })
+            Ok(Outcome { plan: *plan, composer, report })
         }
         Ended::Replay(row) => {
             let mut plan = asked.planner.nothing();
             plan.summary.unchanged = summary::replayed_unchanged(&row);
-            Ok(Outcome { plan, report: summary::replay(&row) })
+            Ok(Outcome { plan, composer, report: summary::replay(&row) })
         }
         Ended::Reused(row) => Err(Failure::new(
             Exit::Conflict,
@@ -184,6 +188,7 @@ pub fn executor<'a>(
         revision,
         cancel: host.cancel.clone(),
         events,
+        composer: Composer::of_given(),
         promoter: None,
         claim: settings.assets_claim.value,
         guards: Guards::default(),

@@ -1,22 +1,29 @@
 //! One batch from its first send until every post of it is settled.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::retry::PLAN_AGAIN_MAX;
 use super::settle::{Judge, Verdict};
-use super::statement::{Prepared, Writer, prepare};
+use super::statement::{Prepared, Writer, left, prepare};
 use super::{Executor, Settled, Supervisor};
+use crate::identity::ContentHash;
 use crate::plan::check::statement_bytes;
+use crate::plan::compose::Written;
 use crate::plan::{Action, Operation, Reason, Seen, Stamp};
 use crate::report::event::{Event, FailedPost};
 use crate::store::document::{Head, Ingest, Status};
 use crate::store::{Class, Effect, Fault, Limits, Statement};
 
+/// The bytes that one batch is cut to, where the store takes more: several batches are in flight, and the
+/// documents of each are in memory until it is settled.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
 /// A post on its way.
 #[derive(Debug, Clone)]
 pub(super) struct Pending {
-    pub(super) operation: Operation,
+    pub(super) operation: Arc<Operation>,
     prepared: Prepared,
     sends: u32,
     plans: u32,
@@ -25,73 +32,68 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(operation: Operation, prepared: Prepared) -> Self {
+    pub(super) fn new(operation: Arc<Operation>, prepared: Prepared) -> Self {
         Pending { operation, prepared, sends: 0, plans: 0, in_doubt: false }
+    }
+
+    fn bytes(&self) -> usize {
+        statement_bytes(&self.prepared.statement)
+    }
+
+    /// The statement, to be sent once more.
+    fn lend(&mut self) -> Statement {
+        self.sends += 1;
+        let nothing = Statement::Create { document: bson::Document::new() };
+        std::mem::replace(&mut self.prepared.statement, nothing)
     }
 }
 
-/// Cuts the operations into batches, sorted by id (engines that lock rows meet them in one order),
-/// within the store's limits on count and bytes.
-///
-/// A statement is a second copy of its document, so it is made to be measured and made again to be sent:
-/// only what is in flight is in memory twice.
-pub(super) fn batches<'p>(
-    operations: Vec<&'p Operation>,
+/// Cuts the operations into batches, sorted by id (engines that lock rows meet them in one order), by
+/// count and by the bytes that their documents are expected to have: they are composed only when their
+/// turn comes, and measured then.
+pub(super) fn batches(
+    mut operations: Vec<Arc<Operation>>,
     statements_max: usize,
     limits: &Limits,
-    writer: &Writer,
-) -> Vec<Vec<&'p Operation>> {
-    let mut sorted = operations;
-    sorted.sort_by(|a, b| a.id.cmp(&b.id));
+) -> Vec<Vec<Arc<Operation>>> {
+    operations.sort_by(|a, b| a.id.cmp(&b.id));
     let statements_max = statements_max.min(limits.statements_max).max(1);
-    let mut out: Vec<Vec<&Operation>> = Vec::new();
+    let bytes = |operation: &Arc<Operation>| {
+        operation.content.as_ref().map_or(0, Written::bytes_expected).saturating_add(STAMP_BYTES)
+    };
+    cut(operations, bytes, statements_max, BATCH_BYTES.min(limits.batch_bytes_max))
+}
+
+/// What a statement has beside its document.
+const STAMP_BYTES: usize = 1024;
+
+/// Cuts a list, in its order, so that no part has more than so many items or, but for a single item, bytes.
+fn cut<T>(items: Vec<T>, bytes_of: impl Fn(&T) -> usize, count_max: usize, bytes_max: usize) -> Vec<Vec<T>> {
+    let mut out: Vec<Vec<T>> = Vec::new();
     let mut bytes = 0_usize;
-    for operation in sorted {
-        let Some(prepared) = prepare(operation, writer) else { continue };
-        let size = statement_bytes(&prepared.statement);
-        let full = out.last().is_none_or(|batch| {
-            batch.len() >= statements_max || bytes.saturating_add(size) > limits.batch_bytes_max
-        });
+    for item in items {
+        let size = bytes_of(&item);
+        let full =
+            out.last().is_none_or(|part| part.len() >= count_max || bytes.saturating_add(size) > bytes_max);
         if full {
             out.push(Vec::new());
             bytes = 0;
         }
         bytes = bytes.saturating_add(size);
-        if let Some(batch) = out.last_mut() {
-            batch.push(operation);
+        if let Some(part) = out.last_mut() {
+            part.push(item);
         }
     }
     out
 }
 
-/// What is kept of a settled operation: all but the document, of which taking back wants the source's
-/// digest.
-fn slim(operation: &Operation) -> Operation {
-    let source_hash = operation.content.as_ref().and_then(|content| content.get("sourceHash"));
-    let content = source_hash.map(|hash| {
-        let mut content = bson::Document::new();
-        content.insert("sourceHash", hash.clone());
-        content
-    });
-    Operation {
-        id: operation.id.clone(),
-        slug: operation.slug.clone(),
-        lang: operation.lang.clone(),
-        file: operation.file.clone(),
-        line: operation.line,
-        action: operation.action,
-        reason: operation.reason.clone(),
-        expected_version: operation.expected_version,
-        content,
-        seen: operation.seen.clone(),
-        stamp: operation.stamp.clone(),
-    }
-}
-
 /// The compare-and-set that archives what an applied operation made live.
-pub(super) fn undo(operation: &Operation, writer: &Writer) -> Option<Pending> {
-    let prepared = prepare(operation, writer)?;
-    let left = prepared.left.ingest;
+pub(super) fn undo(
+    operation: &Operation,
+    content_hash: Option<&ContentHash>,
+    writer: &Writer,
+) -> Option<Pending> {
+    let left = left(operation, content_hash, writer)?.ingest;
     let undo = Operation {
         action: Action::Archive,
         reason: Reason::of("late"),
@@ -100,11 +102,7 @@ pub(super) fn undo(operation: &Operation, writer: &Writer) -> Option<Pending> {
         seen: Some(Seen {
             version: left.version,
             status: Status::Active,
-            source_hash: operation
-                .content
-                .as_ref()
-                .and_then(|content| content.get_str("sourceHash").ok())
-                .map(str::to_owned),
+            source_hash: operation.content.as_ref().and_then(Written::source_hash).map(str::to_owned),
             revision: left.revision,
             claim: None,
         }),
@@ -115,8 +113,8 @@ pub(super) fn undo(operation: &Operation, writer: &Writer) -> Option<Pending> {
         }),
         ..operation.clone()
     };
-    let prepared = prepare(&undo, writer)?;
-    Some(Pending::new(undo, prepared))
+    let prepared = prepare(&undo, None, writer)?;
+    Some(Pending::new(Arc::new(undo), prepared))
 }
 
 /// What is to be done with a post after a send.
@@ -128,32 +126,66 @@ enum Next {
 }
 
 impl Executor<'_> {
-    /// Sends a batch until each of its posts is settled.
+    /// Composes and sends a batch until each of its posts is settled.
     pub(super) async fn settle_batch(
         &self,
-        batch: Vec<&Operation>,
+        batch: Vec<Arc<Operation>>,
         supervisor: &dyn Supervisor,
         all: usize,
-    ) -> Vec<(Operation, Settled)> {
+    ) -> Vec<(Arc<Operation>, Settled)> {
+        if self.is_stopped() {
+            return batch.into_iter().map(|operation| (operation, Settled::NotTried)).collect();
+        }
+        if self.guards.look_before_each_batch && super::lock(&self.state.late).is_some() {
+            return batch.into_iter().map(|operation| (operation, Settled::Stale)).collect();
+        }
         let mut settled = Vec::with_capacity(batch.len());
-        if self.cancel.is_cancelled() || self.state.out_of_time.load(Ordering::Relaxed) {
-            settled.extend(batch.into_iter().map(|operation| (slim(operation), Settled::NotTried)));
-            return settled;
+        let mut pending: Vec<Pending> = Vec::with_capacity(batch.len());
+        let composed = self.compose(&batch).await;
+        for (operation, composed) in batch.into_iter().zip(composed) {
+            match self.prepared(&operation, composed) {
+                Ok(Some(ready)) => pending.push(ready),
+                Ok(None) => {}
+                Err(ended) => {
+                    self.tell(&operation, &ended, all);
+                    settled.push((operation, ended));
+                }
+            }
+        }
+        let limits = self.store.limits();
+        for part in cut(pending, Pending::bytes, limits.statements_max.max(1), limits.batch_bytes_max) {
+            settled.extend(self.settle_part(part, supervisor, all).await);
+        }
+        settled
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.cancel.is_cancelled() || self.state.out_of_time.load(Ordering::Relaxed)
+    }
+
+    /// Sends what fits into one command until each of its posts is settled.
+    async fn settle_part(
+        &self,
+        mut pending: Vec<Pending>,
+        supervisor: &dyn Supervisor,
+        all: usize,
+    ) -> Vec<(Arc<Operation>, Settled)> {
+        let as_one = |pending: Vec<Pending>, ended: Settled| {
+            pending.into_iter().map(|one| (one.operation, ended.clone())).collect()
+        };
+        if self.is_stopped() {
+            return as_one(pending, Settled::NotTried);
         }
         supervisor.alive().await;
         if self.guards.look_before_each_batch && self.is_late(supervisor).await {
-            settled.extend(batch.into_iter().map(|operation| (slim(operation), Settled::Stale)));
-            return settled;
+            return as_one(pending, Settled::Stale);
         }
-        let mut pending: Vec<Pending> = batch
-            .into_iter()
-            .filter_map(|operation| Some(Pending::new(operation.clone(), prepare(operation, &self.writer)?)))
-            .collect();
+        let mut settled = Vec::with_capacity(pending.len());
         while !pending.is_empty() {
             let (done, again) = self.round(pending, Some(supervisor)).await;
             for (operation, ended) in done {
                 self.tell(&operation, &ended, all);
-                settled.push((slim(&operation), ended));
+                settled.push((operation, ended));
             }
             pending = again;
         }
@@ -189,13 +221,13 @@ impl Executor<'_> {
         &self,
         mut pending: Vec<Pending>,
         supervisor: Option<&dyn Supervisor>,
-    ) -> (Vec<(Operation, Settled)>, Vec<Pending>) {
-        let statements: Vec<Statement> =
-            pending.iter().map(|pending| pending.prepared.statement.clone()).collect();
-        for one in &mut pending {
-            one.sends += 1;
-        }
+    ) -> (Vec<(Arc<Operation>, Settled)>, Vec<Pending>) {
+        // The statements are lent to the store and put back: a document is in memory once.
+        let statements: Vec<Statement> = pending.iter_mut().map(Pending::lend).collect();
         let nexts = self.sent(&statements, self.store.write(&statements).await);
+        for (one, statement) in pending.iter_mut().zip(statements) {
+            one.prepared.statement = statement;
+        }
         let mut done = Vec::new();
         let mut again = Vec::new();
         let mut doubtful = Vec::new();
@@ -265,11 +297,11 @@ impl Executor<'_> {
         &self,
         doubtful: Vec<(Pending, Option<Fault>)>,
         supervisor: Option<&dyn Supervisor>,
-        done: &mut Vec<(Operation, Settled)>,
+        done: &mut Vec<(Arc<Operation>, Settled)>,
         again: &mut Vec<Pending>,
         worst: &mut Option<Fault>,
     ) {
-        let operations: Vec<&Operation> = doubtful.iter().map(|(one, _)| &one.operation).collect();
+        let operations: Vec<&Operation> = doubtful.iter().map(|(one, _)| one.operation.as_ref()).collect();
         let (heads, live) = match self.fresh(&operations).await {
             Ok(found) => found,
             Err(fault) => {
@@ -338,7 +370,7 @@ impl Executor<'_> {
         one: Pending,
         fresh: Vec<Head>,
         supervisor: Option<&dyn Supervisor>,
-    ) -> Result<Pending, Box<(Operation, Settled)>> {
+    ) -> Result<Pending, Box<(Arc<Operation>, Settled)>> {
         let stored = fresh.iter().find(|head| head.id == one.operation.id);
         let Some(supervisor) = supervisor.filter(|_| one.plans < PLAN_AGAIN_MAX) else {
             let ended = lost(&one, stored);
@@ -360,21 +392,24 @@ impl Executor<'_> {
         let Some(next) = supervisor.plan_again(&one.operation, &fresh, &others) else {
             return Err(Box::new((one.operation, Settled::ByOther)));
         };
-        match (next.action, prepare(&next, &self.writer)) {
-            (Action::Conflict, _) => {
+        match next.action {
+            Action::Conflict => {
                 let message = next.reason.detail.clone();
                 let ended = Settled::Conflict(failed_post(&next, next.reason.code, message, one.sends));
+                return Err(Box::new((next, ended)));
+            }
+            Action::Stale => return Err(Box::new((next, Settled::Stale))),
+            _ => {}
+        }
+        match self.ready(&next).await {
+            Ok(Some(ready)) => Ok(Pending { plans: one.plans + 1, in_doubt: one.in_doubt, ..ready }),
+            Ok(None) => Err(Box::new((next, Settled::ByOther))),
+            Err(ended) => {
+                if one.in_doubt {
+                    self.state.unsettled.store(true, Ordering::Relaxed);
+                }
                 Err(Box::new((next, ended)))
             }
-            (Action::Stale, _) => Err(Box::new((next, Settled::Stale))),
-            (_, Some(prepared)) => Ok(Pending {
-                operation: next,
-                prepared,
-                sends: 0,
-                plans: one.plans + 1,
-                in_doubt: one.in_doubt,
-            }),
-            (_, None) => Err(Box::new((next, Settled::ByOther))),
         }
     }
 
@@ -385,7 +420,7 @@ impl Executor<'_> {
         }
     }
 
-    pub(super) fn give_up(&self, one: Pending, fault: Fault) -> (Operation, Settled) {
+    pub(super) fn give_up(&self, one: Pending, fault: Fault) -> (Arc<Operation>, Settled) {
         if one.in_doubt || matches!(fault.class, Class::Unknown | Class::AppliedNotDurable) {
             self.state.unsettled.store(true, Ordering::Relaxed);
         }
@@ -415,7 +450,7 @@ impl Executor<'_> {
     }
 }
 
-fn applied(one: Pending) -> (Operation, Settled) {
+fn applied(one: Pending) -> (Arc<Operation>, Settled) {
     let action = one.operation.action;
     (one.operation, Settled::Applied(action))
 }

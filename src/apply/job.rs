@@ -4,8 +4,8 @@
 //! Begin at [`Job::run`].
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -102,20 +102,22 @@ impl Job<'_> {
             self.close(&row, &Closing { state: State::Failed, exit, result: None }, false).await;
             return Ok(Ended::Refused(Box::new(plan), exit));
         }
+        let others = observed.others.clone();
         let watch = Watch {
             job: self,
             row: &row,
-            observed: Mutex::new(observed.clone()),
+            observed: Mutex::new(observed),
             lease: AtomicI64::new(row.lease_until),
         };
         let applied = executor.apply(&plan, &watch).await;
-        let late = applied.late.clone().or_else(|| observed.others.late.clone());
+        drop(watch.observed.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let late = applied.late.clone().or_else(|| others.late.clone());
         let closing = closing(&plan, &applied, late.as_ref());
         let open = applied.unsettled && executor.guards.unsettled_stays_open;
-        let fenced = self.planner.fences() && observed.others.fence;
+        let fenced = self.planner.fences() && others.fence;
         if closing.state == State::Done && !open && late.is_none() && fenced {
             // Failing to mark only means that the next run fences once more.
-            let _ = executor.persist(|| self.rows.mark_fenced(&observed.others.lower)).await;
+            let _ = executor.persist(|| self.rows.mark_fenced(&others.lower)).await;
         }
         self.close(&row, &closing, open).await;
         if closing.state == State::Done {
@@ -200,7 +202,7 @@ impl Supervisor for Watch<'_> {
         self.job.rows.look(self.row).await
     }
 
-    fn plan_again(&self, operation: &Operation, fresh: &[Head], others: &Others) -> Option<Operation> {
+    fn plan_again(&self, operation: &Operation, fresh: &[Head], others: &Others) -> Option<Arc<Operation>> {
         let mut observed = lock(&self.observed);
         let ids: BTreeSet<&str> =
             fresh.iter().map(|head| head.id.as_str()).chain([operation.id.as_str()]).collect();

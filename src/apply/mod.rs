@@ -1,11 +1,13 @@
 //! The executor: sends what a plan says, settles what it does not know, and tells what it did.
 //!
-//! Begin at [`Executor::apply`]. It decides nothing about posts: every statement comes from the plan
+//! Begin at [`Executor::apply`]. A batch is composed (`compose`), sent and settled before its documents are
+//! let go, so that only what is in flight is in memory. It decides nothing about posts: every statement comes from the plan
 //! (`statement`), every doubt is settled by reading back (`settle`), every pause by `retry`. `run`
 //! keeps the rows by which runs know of each other; `promote` stores assets before a post is shown.
 //! Nothing here prints, and nothing but this module sends twice.
 
 mod batch;
+mod compose;
 pub mod job;
 pub mod planner;
 pub mod promote;
@@ -14,9 +16,10 @@ pub mod run;
 pub mod settle;
 pub mod statement;
 
+use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,6 +28,8 @@ use rand::{Rng, RngExt, SeedableRng, rngs::SmallRng};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::identity::ContentHash;
+use crate::plan::compose::Composer;
 use crate::plan::{Action, Operation, Others, Plan};
 use crate::report::event::{Event, FailedPost};
 use crate::store::document::Head;
@@ -47,7 +52,7 @@ pub trait Supervisor: Send + Sync {
 
     /// Plans one post again, with fresh heads in place of those that the plan saw. `None`: there is
     /// nothing left to do for it.
-    fn plan_again(&self, operation: &Operation, fresh: &[Head], others: &Others) -> Option<Operation>;
+    fn plan_again(&self, operation: &Operation, fresh: &[Head], others: &Others) -> Option<Arc<Operation>>;
 
     /// Tells that the run is alive: called before each batch.
     async fn alive(&self);
@@ -110,7 +115,7 @@ pub enum Settled {
 #[derive(Debug, Clone, Default)]
 pub struct Applied {
     /// (operation as last planned, how it ended), in the order of the plan.
-    pub settled: Vec<(Operation, Settled)>,
+    pub settled: Vec<(Arc<Operation>, Settled)>,
     /// Commands sent again.
     pub retries: u32,
     /// Writes whose outcome is not known: the run's row stays unfinished.
@@ -141,6 +146,8 @@ pub struct Executor<'a> {
     pub cancel: CancellationToken,
     /// Where events go.
     pub events: &'a (dyn Fn(&Event<'_>) + Sync),
+    /// Makes the documents when they are sent.
+    pub composer: Composer,
     /// Who stores assets, where an asset store is configured.
     pub promoter: Option<&'a dyn Promoter>,
     /// How long a claim on a post lasts without being renewed.
@@ -159,6 +166,8 @@ pub struct State {
     out_of_time: AtomicBool,
     done: AtomicU32,
     late: Mutex<Option<crate::plan::Late>>,
+    /// Digests of what was made live, where it may have to be taken back.
+    digests: Mutex<HashMap<String, ContentHash>>,
     rng: Mutex<SmallRng>,
 }
 
@@ -172,6 +181,7 @@ impl State {
             out_of_time: AtomicBool::new(false),
             done: AtomicU32::new(0),
             late: Mutex::new(None),
+            digests: Mutex::default(),
             rng: Mutex::new(SmallRng::seed_from_u64(seed)),
         }
     }
@@ -185,19 +195,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Executor<'_> {
     /// Applies every writing operation of the plan. Failures are in the result, never lost with it.
     pub async fn apply(&self, plan: &Plan, supervisor: &dyn Supervisor) -> Applied {
-        let writing: Vec<&Operation> =
+        let writing: Vec<&Arc<Operation>> =
             plan.operations.iter().filter(|operation| operation.action.writes()).collect();
         let all = writing.len();
         let (alone, together) = self.split(&writing).await;
-        let batches = batch::batches(together, self.batch, &self.store.limits(), &self.writer);
+        let batches = batch::batches(together, self.batch, &self.store.limits());
         let in_flight = self.in_flight.max(1);
-        let mut settled: Vec<(Operation, Settled)> = futures_util::stream::iter(batches)
+        let mut settled: Vec<(Arc<Operation>, Settled)> = futures_util::stream::iter(batches)
             .map(|batch| self.settle_batch(batch, supervisor, all))
             .buffer_unordered(in_flight)
             .flat_map(futures_util::stream::iter)
             .collect()
             .await;
-        let published: Vec<(Operation, Settled)> = futures_util::stream::iter(alone)
+        let published: Vec<(Arc<Operation>, Settled)> = futures_util::stream::iter(alone)
             .map(|operation| self.publish(operation, supervisor, all))
             .buffer_unordered(in_flight)
             .collect()
@@ -218,7 +228,7 @@ impl Executor<'_> {
 
     /// Parts the operations into those whose assets have to be stored first and those that can be sent
     /// together.
-    async fn split<'p>(&self, writing: &[&'p Operation]) -> (Vec<&'p Operation>, Vec<&'p Operation>) {
+    async fn split(&self, writing: &[&Arc<Operation>]) -> (Vec<Arc<Operation>>, Vec<Arc<Operation>>) {
         let mut alone = Vec::new();
         let mut together = Vec::new();
         for operation in writing {
@@ -230,9 +240,9 @@ impl Executor<'_> {
                 None => false,
             };
             if missing || (claimed && operation.content.is_some()) {
-                alone.push(*operation);
+                alone.push(Arc::clone(operation));
             } else {
-                together.push(*operation);
+                together.push(Arc::clone(operation));
             }
         }
         (alone, together)
@@ -323,12 +333,13 @@ impl Executor<'_> {
 
     /// Takes back, by compare-and-set, what this run made live: a newer run has begun, which may not
     /// know of it.
-    async fn take_back(&self, settled: &mut [(Operation, Settled)]) {
+    async fn take_back(&self, settled: &mut [(Arc<Operation>, Settled)]) {
         for (operation, ended) in settled.iter_mut() {
             if !matches!(ended, Settled::Applied(Action::Create | Action::Restore)) {
                 continue;
             }
-            let Some(undo) = batch::undo(operation, &self.writer) else { continue };
+            let digest = lock(&self.state.digests).get(&operation.id).cloned();
+            let Some(undo) = batch::undo(operation, digest.as_ref(), &self.writer) else { continue };
             let result = self.settle_one(undo).await;
             *ended = match result {
                 Settled::Applied(_) | Settled::ByOther | Settled::Conflict(_) => Settled::Stale,

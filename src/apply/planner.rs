@@ -5,6 +5,7 @@
 //! [`Observed`].
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -13,6 +14,7 @@ use super::run::Rows;
 use crate::catalog::Catalog;
 use crate::catalog::links::PostLinks;
 use crate::identity::ContentHash;
+use crate::plan::compose::Composer;
 use crate::plan::{self, IdentitySettings, Observed, Operation, Others, Plan, Policy};
 use crate::store::document::{Head, content_of};
 use crate::store::{Fault, Store};
@@ -39,7 +41,7 @@ pub trait Planner: Send + Sync {
 
     /// Plans one post again after a lost race, from fresh heads in the place of the old ones. `None`:
     /// there is nothing left to do for it.
-    fn plan_again(&self, operation: &Operation, observed: &Observed) -> Option<Operation>;
+    fn plan_again(&self, operation: &Operation, observed: &Observed) -> Option<Arc<Operation>>;
 
     /// The plan of a run that has nothing to do, told where an operation ended before.
     fn nothing(&self) -> Plan;
@@ -68,9 +70,11 @@ pub struct TreePlanner<'a> {
     /// The whole content root.
     pub catalog: &'a Catalog,
     /// One entry a post of the catalog.
-    pub links: &'a [PostLinks],
+    pub links: &'a [Arc<PostLinks>],
     /// What a person asked for.
     pub policy: &'a Policy,
+    /// Makes documents where only they tell what to do.
+    pub composer: &'a Composer,
     /// Whether the content of every stored post is compared with its digest (`--repair`).
     pub repair: bool,
 }
@@ -91,11 +95,11 @@ impl Planner for TreePlanner<'_> {
     }
 
     fn plan(&self, observed: &Observed) -> Plan {
-        plan::plan(self.catalog, self.links, observed, self.policy)
+        plan::plan(self.catalog, self.links, observed, self.policy, self.composer)
     }
 
-    fn plan_again(&self, operation: &Operation, observed: &Observed) -> Option<Operation> {
-        plan::plan_again(operation, self.catalog, self.links, observed, self.policy)
+    fn plan_again(&self, operation: &Operation, observed: &Observed) -> Option<Arc<Operation>> {
+        plan::plan_again(operation, self.catalog, self.links, observed, self.policy, self.composer)
     }
 
     fn nothing(&self) -> Plan {

@@ -5,6 +5,7 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,9 +15,10 @@ use super::batch::{Pending, failed_post};
 use super::settle::outranks;
 use super::statement::{Left, Prepared, prepare, prepare_claim};
 use super::{Executor, Settled, Supervisor};
+use crate::plan::compose::Written;
 use crate::plan::{Action, Operation, Reason, Seen, Stamp};
 use crate::post::links::Asset;
-use crate::store::document::{Claim, Ingest, Status};
+use crate::store::document::{Claim, Content, Ingest, Status};
 use crate::store::{Class, Fault, Statement};
 
 /// Where assets are kept, under their content address. Storing twice is storing once.
@@ -108,7 +110,9 @@ async fn blocking<T: Send + 'static>(
 
 /// A claim that this run holds on a post.
 struct Held {
-    operation: Operation,
+    operation: Arc<Operation>,
+    /// What the activation writes.
+    content: Option<Content>,
     left: Left,
 }
 
@@ -116,16 +120,20 @@ impl Executor<'_> {
     /// Claims one post, stores its assets, and shows it.
     pub(super) async fn publish(
         &self,
-        operation: &Operation,
+        operation: Arc<Operation>,
         supervisor: &dyn Supervisor,
         all: usize,
-    ) -> (Operation, Settled) {
-        let (operation, ended) = self.publish_one(operation.clone(), supervisor).await;
+    ) -> (Arc<Operation>, Settled) {
+        let (operation, ended) = self.publish_one(operation, supervisor).await;
         self.tell(&operation, &ended, all);
         (operation, ended)
     }
 
-    async fn publish_one(&self, operation: Operation, supervisor: &dyn Supervisor) -> (Operation, Settled) {
+    async fn publish_one(
+        &self,
+        operation: Arc<Operation>,
+        supervisor: &dyn Supervisor,
+    ) -> (Arc<Operation>, Settled) {
         if self.cancel.is_cancelled() {
             return (operation, Settled::NotTried);
         }
@@ -147,7 +155,7 @@ impl Executor<'_> {
             let undone = self.archive_claimed(&held).await;
             return (held.operation, undone);
         }
-        let Some(last) = self.activation(&held) else {
+        let Some(last) = self.activation(&mut held) else {
             return (held.operation, Settled::NotTried);
         };
         let ended = self.settle_one(last).await;
@@ -161,20 +169,26 @@ impl Executor<'_> {
     /// Takes the claim, waiting for another run's to end. A run of a higher revision does not wait.
     async fn take_claim(
         &self,
-        mut operation: Operation,
+        mut operation: Arc<Operation>,
         supervisor: &dyn Supervisor,
-    ) -> Result<Held, Box<(Operation, Settled)>> {
+    ) -> Result<Held, Box<(Arc<Operation>, Settled)>> {
         loop {
             self.wait_for_claim(&operation).await;
+            // Composed before anything is claimed: a file that was changed meanwhile leaves no claim.
+            let content = match self.composed(&operation).await {
+                Ok(content) => content,
+                Err(ended) => return Err(Box::new((operation, ended))),
+            };
             let until = self.clock.now().saturating_add(millis(self.claim));
-            let Some(prepared) = prepare_claim(&operation, &self.writer, until) else {
+            let Some(prepared) = prepare_claim(&operation, content.clone(), &self.writer, until) else {
                 return Err(Box::new((operation, Settled::NotTried)));
             };
             let left = prepared.left.clone();
-            match self.settle_one(Pending::new(operation.clone(), prepared)).await {
-                Settled::Applied(_) => return Ok(Held { operation, left }),
+            match self.settle_one(Pending::new(Arc::clone(&operation), prepared)).await {
+                Settled::Applied(_) => return Ok(Held { operation, content, left }),
                 Settled::Conflict(failed) => {
-                    let again = self.plan_claim_again(&operation, supervisor).await;
+                    let digest = left.ingest.content_hash.as_str();
+                    let again = self.plan_claim_again(&operation, digest, supervisor).await;
                     match again {
                         Ok(Some(next)) if next.action == Action::Conflict => {
                             let message = next.reason.detail.clone();
@@ -187,7 +201,8 @@ impl Executor<'_> {
                         Ok(Some(next)) => operation = next,
                         Ok(None) => return Err(Box::new((operation, Settled::Conflict(failed)))),
                         Err(fault) => {
-                            return Err(Box::new((operation.clone(), fault_of(&operation, &fault))));
+                            let ended = fault_of(&operation, &fault);
+                            return Err(Box::new((operation, ended)));
                         }
                     }
                 }
@@ -201,13 +216,14 @@ impl Executor<'_> {
     async fn plan_claim_again(
         &self,
         operation: &Operation,
+        content_hash: &str,
         supervisor: &dyn Supervisor,
-    ) -> Result<Option<Operation>, Fault> {
+    ) -> Result<Option<Arc<Operation>>, Fault> {
         let (heads, live) = self.fresh(&[operation]).await?;
         let head = heads.get(&operation.id);
-        let same_content = head.and_then(|head| head.ingest.as_ref()).is_some_and(|ingest| {
-            operation.stamp.as_ref().is_some_and(|stamp| stamp.ingest.content_hash == ingest.content_hash)
-        });
+        let same_content = head
+            .and_then(|head| head.ingest.as_ref())
+            .is_some_and(|ingest| ingest.content_hash == content_hash);
         let seen_source = operation.seen.as_ref().and_then(|seen| seen.source_hash.clone());
         let only_restamped =
             operation.seen.is_some() && head.is_some_and(|head| head.source_hash == seen_source);
@@ -275,7 +291,7 @@ impl Executor<'_> {
     }
 
     /// Gives the claim back after a failed promotion, so that another run need not wait for its end.
-    async fn release(&self, held: Held, fault: &Fault) -> (Operation, Settled) {
+    async fn release(&self, held: Held, fault: &Fault) -> (Arc<Operation>, Settled) {
         let next = next_step(&held.left, None);
         let step = step(&held, &next, doc! {}, vec!["ingest.claim".to_owned()]);
         self.settle_one(step).await;
@@ -297,7 +313,8 @@ impl Executor<'_> {
     }
 
     /// The write that shows the post, on top of the claim.
-    fn activation(&self, held: &Held) -> Option<Pending> {
+    fn activation(&self, held: &mut Held) -> Option<Pending> {
+        let content = held.content.take();
         let stamp = held.operation.stamp.as_ref()?;
         let before = &held.left;
         let action =
@@ -310,23 +327,35 @@ impl Executor<'_> {
                 ingest: Ingest { version: before.ingest.version.saturating_add(1), ..stamp.ingest.clone() },
                 ..stamp.clone()
             }),
-            ..held.operation.clone()
+            ..held.operation.as_ref().clone()
         };
-        let prepared = prepare(&operation, &self.writer)?;
-        Some(Pending::new(operation, prepared))
+        let prepared = prepare(&operation, content, &self.writer)?;
+        Some(Pending::new(Arc::new(operation), prepared))
+    }
+
+    /// The content of an operation, composed; how it ended where that cannot be.
+    async fn composed(&self, operation: &Arc<Operation>) -> Result<Option<Content>, Settled> {
+        let composed = self.compose(std::slice::from_ref(operation)).await.into_iter().next();
+        let content = self.fitting(operation, composed.unwrap_or(Ok(None)))?;
+        self.keep_digest(operation, content.as_ref());
+        Ok(content)
     }
 
     /// The wrong way, for the test that shows why the claim is needed.
-    async fn promote_unclaimed(&self, operation: Operation) -> (Operation, Settled) {
-        let Some(prepared) = prepare(&operation, &self.writer) else {
+    async fn promote_unclaimed(&self, operation: Arc<Operation>) -> (Arc<Operation>, Settled) {
+        let content = match self.composed(&operation).await {
+            Ok(content) => content,
+            Err(ended) => return (operation, ended),
+        };
+        let Some(prepared) = prepare(&operation, content, &self.writer) else {
             return (operation, Settled::NotTried);
         };
-        let mut held = Held { operation, left: prepared.left.clone() };
+        let mut held = Held { operation, content: None, left: prepared.left.clone() };
         if let Err(fault) = self.promote_all(&mut held).await {
             let ended = fault_of(&held.operation, &fault);
             return (held.operation, ended);
         }
-        let ended = self.settle_one(Pending::new(held.operation.clone(), prepared)).await;
+        let ended = self.settle_one(Pending::new(Arc::clone(&held.operation), prepared)).await;
         (held.operation, ended)
     }
 
@@ -341,7 +370,7 @@ impl Executor<'_> {
 
 /// What the planner would see of the post while we hold it.
 fn seen_after(held: &Held) -> Seen {
-    let new_source = held.operation.content.as_ref().and_then(|content| content.get_str("sourceHash").ok());
+    let new_source = held.operation.content.as_ref().and_then(Written::source_hash);
     let source_hash = match (&held.operation.action, &held.operation.seen) {
         (Action::Create, _) | (_, None) => new_source.map(str::to_owned),
         (_, Some(seen)) => seen.source_hash.clone(),
@@ -383,9 +412,9 @@ fn step(held: &Held, next: &Left, mut set: bson::Document, unset: Vec<String>) -
         reason: Reason::of("claim"),
         expected_version: Some(held.left.ingest.version),
         seen: Some(seen_after(held)),
-        ..held.operation.clone()
+        ..held.operation.as_ref().clone()
     };
-    Pending::new(operation, Prepared { statement, left: next.clone() })
+    Pending::new(Arc::new(operation), Prepared { statement, left: next.clone() })
 }
 
 fn fault_of(operation: &Operation, fault: &Fault) -> Settled {

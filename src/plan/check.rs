@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Action, Operation, Plan, lifecycle};
 use crate::store::Statement;
-use crate::store::document::Status;
+use crate::store::document::{Status, bytes_of};
 
 /// One invariant: what it says, and what breaks it.
 type Invariant = (&'static str, fn(&Plan) -> Option<String>);
@@ -103,11 +103,9 @@ fn find(plan: &Plan, broken: impl Fn(&Operation) -> bool) -> Option<String> {
 
 /// The statement's own bytes may not be more than a batch takes; asserted where batches are made.
 pub fn statement_bytes(statement: &Statement) -> usize {
-    let document =
-        |document: &bson::Document| bson::serialize_to_vec(document).map_or(usize::MAX, |bytes| bytes.len());
     match statement {
-        Statement::Create { document: whole } => document(whole).saturating_add(256),
-        Statement::Update { set, unset, .. } => document(set)
+        Statement::Create { document } => bytes_of(document).saturating_add(256),
+        Statement::Update { set, unset, .. } => bytes_of(set)
             .saturating_add(unset.iter().map(|key| key.len() + 16).sum::<usize>())
             .saturating_add(512),
     }

@@ -1,7 +1,10 @@
 //! What becomes of one post that is in the tree.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
+use super::compose::{self, Composer, Written};
 use super::guard::{self, Stored, Tree};
 use super::{Action, Late, Observed, Operation, Plan, Policy, Reason, Seen, Stamp};
 use crate::catalog::Catalog;
@@ -9,34 +12,32 @@ use crate::catalog::links::PostLinks;
 use crate::diagnostic::Diagnostic;
 use crate::post::Post;
 use crate::post::links::Asset;
-use crate::post::render::render;
 use crate::store::document::{self, Content, Head, Ingest, Status};
 
-/// Adds one operation for each selected post. Rendering is most of the work and each post is by
-/// itself, so it is spread over the cores; the result does not depend on how.
-pub(super) fn posts(
-    plan: &mut Plan,
-    catalog: &Catalog,
-    links: &[PostLinks],
-    store: &Stored<'_>,
-    tree: &Tree<'_>,
-    observed: &Observed,
-    policy: &Policy,
-) {
-    let nothing = PostLinks::default();
+/// What every decision is made from beside its post.
+pub(super) struct Given<'a> {
+    pub(super) store: &'a Stored<'a>,
+    pub(super) tree: &'a Tree<'a>,
+    pub(super) observed: &'a Observed,
+    pub(super) policy: &'a Policy,
+    pub(super) composer: &'a Composer,
+}
+
+/// Adds one operation for each selected post. Each post is by itself, so the work is spread over the
+/// cores; the result does not depend on how.
+pub(super) fn posts(plan: &mut Plan, catalog: &Catalog, links: &[Arc<PostLinks>], given: &Given<'_>) {
+    let nothing = Arc::new(PostLinks::default());
+    let only = given.policy.only.as_ref();
     let decided: Vec<Result<Operation, Box<Diagnostic>>> = catalog
         .posts
         .par_iter()
         .enumerate()
-        .filter(|(_, post)| policy.only.as_ref().is_none_or(|only| only.contains(&post.file)))
-        .map(|(at, post)| {
-            let links = links.get(at).unwrap_or(&nothing);
-            decide(post, links, store, tree, observed, policy)
-        })
+        .filter(|(_, post)| only.is_none_or(|only| only.contains(&post.file)))
+        .map(|(at, post)| decide(post, links.get(at).unwrap_or(&nothing), given))
         .collect();
     for result in decided {
         match result {
-            Ok(operation) => plan.operations.push(operation),
+            Ok(operation) => plan.operations.push(Arc::new(operation)),
             Err(diagnostic) => {
                 plan.summary.posts -= 1;
                 plan.summary.invalid += 1;
@@ -48,16 +49,9 @@ pub(super) fn posts(
         .sort_by(|a, b| (&a.file, a.line, a.column, a.code).cmp(&(&b.file, b.line, b.column, b.code)));
 }
 
-/// Decides one post. `Err`: the document is more than the store takes.
-fn decide(
-    post: &Post,
-    links: &PostLinks,
-    store: &Stored<'_>,
-    tree: &Tree<'_>,
-    observed: &Observed,
-    policy: &Policy,
-) -> Result<Operation, Box<Diagnostic>> {
-    if let Some(refusal) = guard::check(post, store, tree) {
+/// Decides one post. `Err`: the document is more than the store takes, or the file is another now.
+fn decide(post: &Post, links: &Arc<PostLinks>, given: &Given<'_>) -> Result<Operation, Box<Diagnostic>> {
+    if let Some(refusal) = guard::check(post, given.store, given.tree) {
         let seen = refusal.protects.map(seen);
         let lines = post.from.lines;
         let line = match refusal.reason.code {
@@ -71,55 +65,41 @@ fn decide(
         return Ok(operation);
     }
     let id = post.id.to_string();
-    let Some(head) = store.by_id(&id) else {
-        let content = compose(post, links, policy)?;
-        return Ok(write(post, links, None, Action::Create, Reason::of("new"), content, policy));
+    let Some(head) = given.store.by_id(&id) else {
+        return write(post, links, None, Action::Create, Reason::of("new"), given);
     };
     let Some(ingest) = &head.ingest else {
         // The guard refuses a stored document without bookkeeping.
         return Ok(operation(post, Action::Conflict, Reason::of("id-taken")));
     };
     match head.status {
-        Status::Archived => {
-            let content = compose(post, links, policy)?;
-            Ok(write(post, links, Some(head), Action::Restore, Reason::of("back"), content, policy))
-        }
-        Status::Publishing => {
-            let content = compose(post, links, policy)?;
-            Ok(write(post, links, Some(head), Action::Update, Reason::of("publishing"), content, policy))
-        }
-        _ => decide_active(post, links, head, ingest, observed, policy),
+        Status::Archived => write(post, links, Some(head), Action::Restore, Reason::of("back"), given),
+        Status::Publishing => write(post, links, Some(head), Action::Update, Reason::of("publishing"), given),
+        _ => decide_active(post, links, head, ingest, given),
     }
 }
 
 fn decide_active(
     post: &Post,
-    links: &PostLinks,
+    links: &Arc<PostLinks>,
     head: &Head,
     ingest: &Ingest,
-    observed: &Observed,
-    policy: &Policy,
+    given: &Given<'_>,
 ) -> Result<Operation, Box<Diagnostic>> {
+    let (observed, policy) = (given.observed, given.policy);
     let drifted = observed.drifted.contains(&head.id);
     let differs = difference(post, links, head, ingest, policy).or(drifted.then_some("drift"));
     if let Some(code) = differs.filter(|code| *code != "pipeline") {
-        let content = compose(post, links, policy)?;
-        return Ok(write(post, links, Some(head), Action::Update, Reason::of(code), content, policy));
+        return write(post, links, Some(head), Action::Update, Reason::of(code), given);
     }
     if differs.is_some() {
-        let content = compose(post, links, policy)?;
+        // Only the document tells whether another pipeline makes another one.
+        let content = compose(post, links, given)?;
+        let reason = Reason::of("pipeline");
         if content.content_hash.as_str() != ingest.content_hash {
-            return Ok(write(
-                post,
-                links,
-                Some(head),
-                Action::Update,
-                Reason::of("pipeline"),
-                content,
-                policy,
-            ));
+            return Ok(stamped(post, links, Some(head), Action::Update, reason, policy));
         }
-        return Ok(restamp(post, head, ingest, Reason::of("pipeline"), policy));
+        return Ok(restamp(post, head, ingest, reason, policy));
     }
     if ingest.path != post.file || ingest.source != policy.origin.name {
         let detail = if ingest.path == post.file {
@@ -174,6 +154,7 @@ pub(super) fn must_not_be_left(ingest: &Ingest, observed: &Observed) -> bool {
 pub(super) fn all_stale(plan: &mut Plan, late: &Late) {
     for operation in &mut plan.operations {
         if operation.action.writes() {
+            let operation = Arc::make_mut(operation);
             operation.action = Action::Stale;
             operation.reason = Reason {
                 code: "late",
@@ -186,31 +167,50 @@ pub(super) fn all_stale(plan: &mut Plan, late: &Late) {
     }
 }
 
-/// Renders and puts the content together, within what the store takes.
-fn compose(post: &Post, links: &PostLinks, policy: &Policy) -> Result<Content, Box<Diagnostic>> {
-    let mut options = policy.render.clone();
-    options.html = options.html && !post.mdx;
-    let rendered = render(&post.body, &options, &links.replace);
-    let content = document::content(
-        post,
-        &rendered,
-        &links.assets,
-        links.assets_hash.clone(),
-        links.links_hash.clone(),
-    );
-    document::check_limits(&content.fields, &policy.limits).map_err(|(code, message, help)| {
+/// Composes the document now, within what the store takes.
+fn compose(post: &Post, links: &Arc<PostLinks>, given: &Given<'_>) -> Result<Content, Box<Diagnostic>> {
+    let Written::FromFile(from) = Written::of(post, links) else {
+        return Err(compose::changed(&post.file, "it makes no document"));
+    };
+    let content = given.composer.of_file(&post.file, &from)?;
+    document::check_limits(&content.fields, &given.policy.limits).map_err(|(code, message, help)| {
         Box::new(Diagnostic::error(code, message).in_file(&post.file).help(help))
     })?;
     Ok(content)
 }
 
+/// Whether the document might be more than the store takes: then it is composed to see, so that nothing
+/// is written before it is told.
+fn is_in_doubt(post: &Post, policy: &Policy) -> bool {
+    let bytes_max = policy.limits.document_bytes_max.min(policy.limits.batch_bytes_max);
+    let levels = document::levels(&post.meta.extra).saturating_add(1);
+    post.source_bytes.saturating_mul(compose::GROWTH_MAX).saturating_add(document::ENVELOPE_BYTES_MAX)
+        > bytes_max
+        || levels > policy.limits.nesting_levels_max
+}
+
 fn write(
     post: &Post,
-    links: &PostLinks,
+    links: &Arc<PostLinks>,
     head: Option<&Head>,
     action: Action,
     reason: Reason,
-    content: Content,
+    given: &Given<'_>,
+) -> Result<Operation, Box<Diagnostic>> {
+    if is_in_doubt(post, given.policy) {
+        compose(post, links, given)?;
+    }
+    Ok(stamped(post, links, head, action, reason, given.policy))
+}
+
+/// The operation that writes a post's content. The digest of the content is left out: it is known when
+/// the content is composed.
+fn stamped(
+    post: &Post,
+    links: &Arc<PostLinks>,
+    head: Option<&Head>,
+    action: Action,
+    reason: Reason,
     policy: &Policy,
 ) -> Operation {
     let before = head.and_then(|head| head.ingest.as_ref());
@@ -218,9 +218,8 @@ fn write(
         source: policy.origin.name.clone(),
         path: post.file.clone(),
         pipeline: policy.pipeline.to_string(),
-        content_hash: content.content_hash.to_string(),
-        assets_hash: content.assets_hash.as_ref().map(ToString::to_string),
-        links_hash: content.links_hash.as_ref().map(ToString::to_string),
+        assets_hash: links.assets_hash.as_ref().map(ToString::to_string),
+        links_hash: links.links_hash.as_ref().map(ToString::to_string),
         version: before.map_or(1, |ingest| ingest.version.saturating_add(1)),
         revision: policy.revision.max(before.and_then(|ingest| ingest.revision)),
         ..Ingest::default()
@@ -228,7 +227,7 @@ fn write(
     let mut operation = operation(post, action, reason);
     operation.expected_version = before.map(|ingest| ingest.version);
     operation.seen = head.map(seen);
-    operation.content = Some(content.fields);
+    operation.content = Some(Written::of(post, links));
     operation.stamp = Some(Stamp { status: Status::Active, ingest, assets: publishable(links) });
     operation
 }

@@ -1,11 +1,13 @@
 //! `plan(catalog, observed, policy) -> Plan`: a pure function that leaves nothing to decide.
 //!
 //! Begin at [`plan`]. It reads no clock and no store; what the store holds comes in as [`Observed`].
-//! `decide` says what becomes of one post, `guard` is all of the refusals, `orphan` is about what the
+//! It holds no document: an operation names what its document is a function of, and `compose` makes it,
+//! the same bytes whenever it is asked. `decide` says what becomes of one post, `guard` is all of the refusals, `orphan` is about what the
 //! store has and the tree has not, `check` holds the invariants of the result.
 
 pub mod change;
 pub mod check;
+pub mod compose;
 mod decide;
 mod guard;
 pub mod lifecycle;
@@ -13,16 +15,15 @@ mod orphan;
 pub mod pipeline;
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use bson::Document;
+use std::sync::Arc;
 
 use crate::catalog::links::PostLinks;
 use crate::catalog::{Catalog, Skipped};
 use crate::diagnostic::Diagnostic;
 use crate::post::links::Asset;
-use crate::post::render::RenderOptions;
 use crate::store::document::{Claim, Head, Ingest, Status};
 use crate::store::{Limits, Target};
+use compose::{Composer, Written};
 use pipeline::Pipeline;
 
 /// What is done with a post.
@@ -101,7 +102,7 @@ pub struct Operation {
     /// `ingest.version` that must be stored; `None`: the post must not be there.
     pub expected_version: Option<i64>,
     /// The reader-facing fields to write; `None` where they stay as they are.
-    pub content: Option<Document>,
+    pub content: Option<Written>,
     /// What the store held under this id when the plan was made.
     pub seen: Option<Seen>,
     /// What the write leaves beside the content; `None` exactly where nothing is written.
@@ -128,7 +129,8 @@ pub struct Seen {
 pub struct Stamp {
     /// The status afterwards.
     pub status: Status,
-    /// The bookkeeping afterwards, but for run and operation, which the run fills in.
+    /// The bookkeeping afterwards, but for run and operation, which the run fills in, and for the digest of
+    /// a content that is composed only when it is sent.
     pub ingest: Ingest,
     /// The assets that must be stored before the post may be active.
     pub assets: Vec<Asset>,
@@ -192,8 +194,6 @@ pub struct Policy {
     pub limits: Limits,
     /// Everything beside the sources that shapes documents.
     pub pipeline: Pipeline,
-    /// Rendering.
-    pub render: RenderOptions,
     /// Source revision of this run.
     pub revision: Option<i64>,
     /// Identity settings of this run.
@@ -272,8 +272,9 @@ pub struct Plan {
     pub pipeline: String,
     /// Counts.
     pub summary: Summary,
-    /// One a post, in order of path then id.
-    pub operations: Vec<Operation>,
+    /// One a post, in order of path then id. What becomes of them is told by the same, so that they are
+    /// shared.
+    pub operations: Vec<Arc<Operation>>,
     /// In order of path then id.
     pub orphans: Vec<Orphan>,
     /// All problems of the files.
@@ -297,8 +298,16 @@ pub struct SettingsChange {
     pub posts: usize,
 }
 
-/// Makes the plan. `links` has one entry a post of the catalog, in their order.
-pub fn plan(catalog: &Catalog, links: &[PostLinks], observed: &Observed, policy: &Policy) -> Plan {
+/// Makes the plan. `links` has one entry a post of the catalog, in their order. `composer` is asked where
+/// only the document tells: whether another pipeline makes another content, and whether a very large
+/// source makes a document that the store takes.
+pub fn plan(
+    catalog: &Catalog,
+    links: &[Arc<PostLinks>],
+    observed: &Observed,
+    policy: &Policy,
+    composer: &Composer,
+) -> Plan {
     let store = guard::Stored::new(&observed.heads, policy);
     let tree = guard::Tree::new(catalog);
     let mut plan = Plan {
@@ -320,7 +329,8 @@ pub fn plan(catalog: &Catalog, links: &[PostLinks], observed: &Observed, policy:
         notes: Vec::new(),
         settings_change: None,
     };
-    decide::posts(&mut plan, catalog, links, &store, &tree, observed, policy);
+    let given = decide::Given { store: &store, tree: &tree, observed, policy, composer };
+    decide::posts(&mut plan, catalog, links, &given);
     orphan::removed_fields(&mut plan, catalog, &store, &tree, policy);
     orphan::drafts(&mut plan, catalog, &store, &tree, policy);
     orphan::orphans(&mut plan, catalog, &store, &tree, observed, policy);
@@ -337,16 +347,17 @@ pub fn plan(catalog: &Catalog, links: &[PostLinks], observed: &Observed, policy:
 pub fn plan_again(
     operation: &Operation,
     catalog: &Catalog,
-    links: &[PostLinks],
+    links: &[Arc<PostLinks>],
     observed: &Observed,
     policy: &Policy,
-) -> Option<Operation> {
+    composer: &Composer,
+) -> Option<Arc<Operation>> {
     let Some(file) = &operation.file else {
         let store = guard::Stored::new(&observed.heads, policy);
-        return orphan::again_without_file(operation, &store, observed, policy);
+        return orphan::again_without_file(operation, &store, observed, policy).map(Arc::new);
     };
     let policy = Policy { only: Some(BTreeSet::from([file.clone()])), ..policy.clone() };
-    let plan = plan(catalog, links, observed, &policy);
+    let plan = plan(catalog, links, observed, &policy, composer);
     plan.operations.into_iter().find(|again| again.id == operation.id)
 }
 
@@ -380,7 +391,7 @@ impl Plan {
     pub fn of_files(catalog: &Catalog, policy: &Policy) -> Self {
         let nothing = Observed::default();
         let policy = Policy { only: Some(BTreeSet::new()), ..policy.clone() };
-        plan(catalog, &[], &nothing, &policy)
+        plan(catalog, &[], &nothing, &policy, &Composer::of_given())
     }
 }
 

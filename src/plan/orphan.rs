@@ -2,6 +2,7 @@
 //! the posts that a fence has to touch although no file makes them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::decide::{again, must_not_be_left, seen};
 use super::guard::{Stored, Tree};
@@ -42,7 +43,7 @@ pub(super) fn removed_fields(
             };
             let mut operation = stored(head, Action::Conflict, reason);
             operation.file = Some(skipped.file.clone());
-            plan.operations.push(operation);
+            plan.operations.push(Arc::new(operation));
         }
     }
 }
@@ -74,7 +75,8 @@ pub(super) fn drafts(
             .filter(|head| !tree.makes_id(&head.id));
         let heads: Vec<&Head> = by_id.chain(by_path).collect();
         for head in heads {
-            plan.operations.push(archive(head, Some(&skipped.file), Reason::of("draft"), policy));
+            let archived = archive(head, Some(&skipped.file), Reason::of("draft"), policy);
+            plan.operations.push(Arc::new(archived));
         }
     }
 }
@@ -114,9 +116,9 @@ pub(super) fn orphans(
             path: ingest.path.clone(),
         });
         if made_by_older {
-            plan.operations.push(archive(head, None, Reason::of("fence"), policy));
+            plan.operations.push(Arc::new(archive(head, None, Reason::of("fence"), policy)));
         } else if policy.prune && policy.only.is_none() {
-            plan.operations.push(archive(head, None, Reason::of("gone"), policy));
+            plan.operations.push(Arc::new(archive(head, None, Reason::of("gone"), policy)));
         }
     }
 }
@@ -172,7 +174,7 @@ pub(super) fn fence_rest(plan: &mut Plan, store: &Stored<'_>, observed: &Observe
                 ingest: again(ingest, policy),
                 assets: Vec::new(),
             });
-            plan.operations.push(operation);
+            plan.operations.push(Arc::new(operation));
         }
     }
 }

@@ -18,12 +18,14 @@ pub mod text;
 
 pub use assemble::parse;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::diagnostic::Diagnostic;
 use crate::identity::{PostId, SourceHash};
 use date::PublishedAt;
 use lang::Lang;
+use links::Reference;
 use preset::Preset;
 use render::RenderOptions;
 use slug::{Slug, SlugMode, SlugPattern};
@@ -135,8 +137,10 @@ pub struct Post {
     pub source_hash: SourceHash,
     /// The other fields.
     pub meta: Meta,
-    /// Markdown without front matter.
-    pub body: String,
+    /// Markdown without front matter, or what is kept of it.
+    pub body: Body,
+    /// Size of the normalised source, in bytes.
+    pub source_bytes: usize,
     /// Byte offset of `body` in the normalised source, for places.
     pub body_start: usize,
     /// Line of the file on which `body` starts, from 1, for places.
@@ -145,6 +149,45 @@ pub struct Post {
     pub mdx: bool,
     /// Path without language parts, extension and `index`: groups translations without a key.
     pub translation_path: String,
+}
+
+/// The markdown of a post. A tree of many posts is checked without holding them all: once a body was
+/// read, what it points at is enough, and whoever needs the text reads the file again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// Markdown without front matter.
+    Text(String),
+    /// Put aside: what it points at, in order of place.
+    Aside(Vec<Reference>),
+}
+
+impl Body {
+    /// The markdown, where it is held.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Body::Text(text) => Some(text),
+            Body::Aside(_) => None,
+        }
+    }
+}
+
+impl Post {
+    /// What the body points at.
+    pub fn references(&self) -> Cow<'_, [Reference]> {
+        match &self.body {
+            Body::Text(text) => Cow::Owned(links::references(text, &self.file)),
+            Body::Aside(references) => Cow::Borrowed(references),
+        }
+    }
+
+    /// Lets go of the markdown and keeps what it points at.
+    pub fn put_body_aside(&mut self) {
+        if let Body::Text(text) = &self.body {
+            let mut references = links::references(text, &self.file);
+            references.shrink_to_fit();
+            self.body = Body::Aside(references);
+        }
+    }
 }
 
 /// Why a file that was read is no post.

@@ -7,6 +7,7 @@ use crate::catalog::Skipped;
 use crate::diagnostic::Diagnostic;
 use crate::error::Failure;
 use crate::plan::change::FieldChange;
+use crate::plan::compose::Composer;
 use crate::plan::{Action, Plan, Summary};
 use crate::store::Target;
 
@@ -76,6 +77,8 @@ pub enum End<'a> {
         plan: &'a Plan,
         /// The fields that differ, one entry an operation of the plan.
         changes: &'a [Vec<FieldChange>],
+        /// Makes the documents that are shown whole.
+        composer: &'a Composer,
     },
     /// `ingest`.
     Run {
@@ -83,6 +86,8 @@ pub enum End<'a> {
         plan: &'a Plan,
         /// The fields that differed, one entry an operation; empty where nobody looked.
         changes: &'a [Vec<FieldChange>],
+        /// Makes the documents that are shown whole.
+        composer: &'a Composer,
         /// What became of it.
         run: &'a RunReport,
     },

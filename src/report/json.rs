@@ -54,8 +54,8 @@ impl Renderer for Json {
     fn finish(&mut self, end: &End<'_>) -> io::Result<()> {
         let value = match end {
             End::Check(checked) => check(checked),
-            End::Plan { plan: planned, changes } => plan(planned, changes),
-            End::Run { plan, changes, run: ran } => run(plan, changes, ran),
+            End::Plan { plan: planned, changes, .. } => plan(planned, changes),
+            End::Run { plan, changes, run: ran, .. } => run(plan, changes, ran),
             End::Failed(failed) => {
                 self.err.write_all(failure_text(failed, self.paint_err).as_bytes())?;
                 failure(failed)

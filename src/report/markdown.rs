@@ -36,6 +36,7 @@ impl Markdown {
         let told: Vec<(usize, &Operation)> = plan
             .operations
             .iter()
+            .map(AsRef::as_ref)
             .enumerate()
             .filter(|(_, operation)| operation.action != Action::Unchanged)
             .collect();
@@ -111,7 +112,7 @@ impl Renderer for Markdown {
     fn finish(&mut self, end: &End<'_>) -> io::Result<()> {
         let body = match end {
             End::Check(checked) => format!("### idempost\n\n{}", self.problems(checked.diagnostics)),
-            End::Plan { plan, changes } | End::Run { plan, changes, .. } => self.plan(plan, changes),
+            End::Plan { plan, changes, .. } | End::Run { plan, changes, .. } => self.plan(plan, changes),
             End::Failed(failure) => {
                 self.err.write_all(failure_text(failure, self.paint_err).as_bytes())?;
                 format!("### idempost: failed\n\n{}\n", code(&failure.message))

@@ -126,7 +126,7 @@ impl Renderer for Ndjson {
                 let object = json::check(checked);
                 self.line("end", json!({ "summary": object.get("summary") }))
             }
-            End::Plan { plan, changes } => {
+            End::Plan { plan, changes, .. } => {
                 self.plan(plan, changes)?;
                 self.line("end", json!({ "summary": json::summary(&plan.summary) }))
             }

@@ -14,6 +14,7 @@ use crate::catalog::Skipped;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::change::{self, FieldChange};
+use crate::plan::compose::Composer;
 use crate::plan::{Action, Operation, Origin, Orphan, Plan, Reason, Summary};
 use crate::post::Skip;
 use crate::store::Target;
@@ -91,13 +92,15 @@ fn plan() -> Plan {
             orphans: 1,
             ..Summary::default()
         },
-        operations: vec![
+        operations: [
             operation(Action::Create, Some("ko/new.md"), "new"),
             operation(Action::Update, Some("ko/hello.md"), "source"),
             operation(Action::Archive, None, "gone"),
             operation(Action::Unchanged, Some("ko/same.md"), "equal"),
             conflict,
-        ],
+        ]
+        .map(Arc::new)
+        .into(),
         orphans: vec![Orphan {
             id: "01OLD".to_owned(),
             slug: "old".to_owned(),
@@ -185,10 +188,11 @@ fn told(format: Format, purpose: Purpose, paint: Paint, verbose: u8, quiet: bool
         });
         event(Event::Failed(&failed()));
     }
+    let composer = Composer::of_given();
     let end = match purpose {
         Purpose::Check => End::Check(&checked),
-        Purpose::Look => End::Plan { plan: &plan, changes: &changes },
-        Purpose::Apply => End::Run { plan: &plan, changes: &changes, run: &run },
+        Purpose::Look => End::Plan { plan: &plan, changes: &changes, composer: &composer },
+        Purpose::Apply => End::Run { plan: &plan, changes: &changes, composer: &composer, run: &run },
     };
     renderer.finish(&end).unwrap();
     (out.text(), err.text())

@@ -284,9 +284,10 @@ pub struct Content {
     pub links_hash: Option<LinksHash>,
 }
 
-/// Puts a post's content together.
+/// Puts a post's content together; `body` is its markdown.
 pub fn content(
     post: &Post,
+    body: &str,
     rendered: &Rendered,
     assets: &[Asset],
     assets_hash: Option<AssetsHash>,
@@ -315,7 +316,7 @@ pub fn content(
     if !meta.extra.is_empty() {
         out.insert("extra", meta.extra.clone());
     }
-    out.insert("body", post.body.as_str());
+    out.insert("body", body);
     insert_rendered(&mut out, rendered);
     if !assets.is_empty() {
         out.insert("assets", assets.iter().map(asset_document).collect::<Vec<Bson>>());
@@ -388,7 +389,7 @@ pub const ENVELOPE_BYTES_MAX: usize = 4096;
 
 /// Checks a post's content against what the store takes: (code, message, help) of what is too much.
 pub fn check_limits(fields: &Document, limits: &super::Limits) -> Result<(), (&'static str, String, String)> {
-    let bytes = bson::serialize_to_vec(fields).map_or(usize::MAX, |bytes| bytes.len());
+    let bytes = bytes_of(fields);
     let with_envelope = bytes.saturating_add(ENVELOPE_BYTES_MAX);
     if with_envelope > limits.document_bytes_max.min(limits.batch_bytes_max) {
         return Err((
@@ -411,8 +412,39 @@ pub fn check_limits(fields: &Document, limits: &super::Limits) -> Result<(), (&'
     Ok(())
 }
 
+/// The bytes of a document in BSON, counted without writing it; `usize::MAX` where it holds what only the
+/// writer can measure and cannot write.
+pub fn bytes_of(document: &Document) -> usize {
+    let fields = document.iter().map(|(key, value)| element_bytes(key.len(), value));
+    fields.fold(5, usize::saturating_add)
+}
+
+/// One element: a type, a name with its NUL, a value (BSON 1.1).
+fn element_bytes(key_bytes: usize, value: &Bson) -> usize {
+    let value = match value {
+        Bson::Document(document) => bytes_of(document),
+        Bson::Array(items) => {
+            let items = items.iter().enumerate().map(|(at, item)| element_bytes(digits(at), item));
+            items.fold(5, usize::saturating_add)
+        }
+        Bson::String(text) => text.len().saturating_add(5),
+        Bson::Int64(_) | Bson::Double(_) | Bson::DateTime(_) => 8,
+        Bson::Int32(_) => 4,
+        Bson::Boolean(_) => 1,
+        Bson::Null => 0,
+        // Seven bytes are the document around it: its own five, a type, the NUL of an empty name.
+        other => bson::serialize_to_vec(&doc! { "": other.clone() })
+            .map_or(usize::MAX, |bytes| bytes.len().saturating_sub(7)),
+    };
+    value.saturating_add(key_bytes).saturating_add(2)
+}
+
+fn digits(number: usize) -> usize {
+    number.checked_ilog10().map_or(1, |tens| tens as usize + 1)
+}
+
 /// Levels of nesting: a flat document has one.
-fn levels(document: &Document) -> usize {
+pub fn levels(document: &Document) -> usize {
     fn of(value: &Bson) -> usize {
         match value {
             Bson::Document(document) => levels(document),
@@ -421,4 +453,22 @@ fn levels(document: &Document) -> usize {
         }
     }
     1 + document.values().map(of).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_counted_as_they_are_written() {
+        let many: Vec<Bson> = (0..1_234).map(Bson::Int32).collect();
+        let oid = bson::oid::ObjectId::new();
+        let document = doc! {
+            "text": "봄 é", "empty": "", "i": 1_i32, "l": 1_i64, "f": 0.5, "t": true, "n": Bson::Null, "many": many,
+            "deep": { "a": [{ "b": [] }, "x"], "": {} }, "when": bson::DateTime::from_millis(7), "oid": oid,
+            "timestamp": Bson::Timestamp(bson::Timestamp { time: 1, increment: 2 }),
+        };
+        assert_eq!(bytes_of(&document), bson::serialize_to_vec(&document).unwrap().len());
+        assert_eq!(bytes_of(&doc! {}), 5);
+    }
 }

@@ -14,8 +14,10 @@ use idempost::apply::statement::Writer;
 use idempost::apply::{Applied, Clock, Executor, Guards, Settled};
 use idempost::catalog::Catalog;
 use idempost::catalog::links::PostLinks;
+use idempost::diagnostic::Diagnostic;
 use idempost::error::Exit;
 use idempost::identity::{AssetsHash, PostId, SourceHash};
+use idempost::plan::compose::{self, Composer, Sources};
 use idempost::plan::pipeline::Pipeline;
 use idempost::plan::{IdentitySettings, Origin, Policy};
 use idempost::post::date::PublishedAt;
@@ -23,7 +25,7 @@ use idempost::post::lang::Lang;
 use idempost::post::links::Asset;
 use idempost::post::render::RenderOptions;
 use idempost::post::slug::Slug;
-use idempost::post::{From, Meta, Post};
+use idempost::post::{Body, From, Meta, Post};
 use idempost::store::document::{Head, Status};
 use idempost::store::memory::MemoryStore;
 use idempost::store::{Fault, Store};
@@ -73,6 +75,16 @@ impl Promoter for Objects {
         tokio::time::sleep(self.slow).await;
         self.shared.lock().unwrap().stored.insert(asset.sha256.clone());
         Ok(())
+    }
+}
+
+/// The files of a tree, which nobody changes while it is ingested.
+struct Held(Vec<Post>);
+
+impl Sources for Held {
+    fn post(&self, file: &str) -> Result<Post, Box<Diagnostic>> {
+        let found = self.0.iter().find(|post| post.file == file).cloned();
+        found.ok_or_else(|| compose::changed(file, "there is no such file"))
     }
 }
 
@@ -224,6 +236,10 @@ impl<'a> World<'a> {
             revision,
             cancel: CancellationToken::new(),
             events: &|_| {},
+            composer: Composer::new(
+                Arc::new(Held(catalog.posts.clone())),
+                RenderOptions { html: false, ..RenderOptions::default() },
+            ),
             promoter: Some(&objects),
             claim: CLAIM,
             guards: self.mutation.guards,
@@ -249,7 +265,13 @@ impl<'a> World<'a> {
             exit: None,
             result: None,
         };
-        let planner = TreePlanner { catalog: &catalog, links: &links, policy: &policy, repair: false };
+        let planner = TreePlanner {
+            catalog: &catalog,
+            links: &links,
+            policy: &policy,
+            composer: &executor.composer,
+            repair: false,
+        };
         let job = Job {
             executor: &executor,
             rows: &rows,
@@ -491,7 +513,6 @@ fn policy(store: &dyn Store, revision: Option<i64>, prune: bool) -> Policy {
         target: store.target(),
         limits: store.limits(),
         pipeline: Pipeline::fixed(1, 1),
-        render: RenderOptions { html: false, ..RenderOptions::default() },
         revision,
         settings: IdentitySettings::default(),
         prune,
@@ -516,7 +537,7 @@ fn body(at: usize, text: Text) -> String {
     format!("post {at}, text {}{}", text.edition, if text.asset { " with a picture" } else { "" })
 }
 
-fn catalog(tree: &Tree) -> (Catalog, Vec<PostLinks>) {
+fn catalog(tree: &Tree) -> (Catalog, Vec<Arc<PostLinks>>) {
     let mut catalog = Catalog::default();
     let mut links = Vec::new();
     for (at, text) in tree.iter().enumerate() {
@@ -531,7 +552,8 @@ fn catalog(tree: &Tree) -> (Catalog, Vec<PostLinks>) {
             from: From::default(),
             source_hash: SourceHash::of_normalised(&body),
             meta: Meta::default(),
-            body,
+            source_bytes: body.len(),
+            body: Body::Text(body),
             body_start: 0,
             body_line: 1,
             mdx: false,
@@ -549,7 +571,7 @@ fn catalog(tree: &Tree) -> (Catalog, Vec<PostLinks>) {
                 url: Some(format!("/assets/{at}.png")),
             });
         }
-        links.push(of_post);
+        links.push(Arc::new(of_post));
     }
     catalog.files = catalog.posts.len();
     (catalog, links)

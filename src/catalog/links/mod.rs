@@ -11,6 +11,7 @@ mod touched;
 mod url;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
@@ -18,7 +19,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::{Catalog, Skipped};
 use crate::diagnostic::Diagnostic;
 use crate::identity::{AssetsHash, LinksHash};
-use crate::post::links::{Asset, Reference, front_matter_reference, references, resolve as resolve_path};
+use crate::post::links::{Asset, Reference, front_matter_reference, resolve as resolve_path};
 use crate::post::{Post, Rules, Skip};
 use problems::Problems;
 use targets::{Targets, extension, has_post_extension};
@@ -87,9 +88,9 @@ pub fn assets_wanted(catalog: &Catalog) -> Vec<String> {
         .posts
         .par_iter()
         .flat_map_iter(|post| {
-            let in_body = references(&post.body, &post.file);
-            let links = in_body.into_iter().filter(|reference| targets.post(reference, post).is_none());
-            let paths = links.filter_map(|reference| reference.target).chain(cover_paths(post));
+            let in_body = post.references();
+            let links = in_body.iter().filter(|reference| targets.post(reference, post).is_none());
+            let paths = links.filter_map(|reference| reference.target.clone()).chain(cover_paths(post));
             paths.filter(|path| may_be_asset(path)).flat_map(|path| spellings(&path)).collect::<Vec<String>>()
         })
         .collect();
@@ -104,7 +105,9 @@ pub fn resolve(
     facts: &AssetFacts,
     rules: &Rules,
     policy: &LinkPolicy,
-) -> Vec<PostLinks> {
+) -> Vec<Arc<PostLinks>> {
+    // Most posts refer to nothing: they share one.
+    let nothing = Arc::new(PostLinks::default());
     let resolved = resolve_all(catalog, facts, rules, policy);
     let mut kept = Vec::with_capacity(resolved.len());
     let mut links = Vec::with_capacity(resolved.len());
@@ -112,7 +115,11 @@ pub fn resolve(
         match resolved.fate {
             Fate::Stays => {
                 kept.push(post);
-                links.push(resolved.links);
+                links.push(if resolved.links == *nothing {
+                    Arc::clone(&nothing)
+                } else {
+                    Arc::new(resolved.links)
+                });
             }
             Fate::Invalid => catalog.invalid.push(post.file),
             Fate::Skipped => catalog.skipped.push(Skipped { file: post.file, reason: Skip::MissingAsset }),
@@ -122,8 +129,39 @@ pub fn resolve(
     catalog.posts = kept;
     catalog.invalid.sort();
     catalog.skipped.sort_by(|a, b| a.file.cmp(&b.file));
-    catalog.diagnostics.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+    if catalog.diagnostics.iter().all(|found| !is_unlocated(found)) {
+        sort_by_place(&mut catalog.diagnostics);
+    }
     links
+}
+
+/// A problem whose place is known in bytes and not yet as a line.
+fn is_unlocated(found: &Diagnostic) -> bool {
+    found.span.is_some() && found.line.is_none()
+}
+
+fn sort_by_place(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|a, b| (&a.file, a.line, a.column).cmp(&(&b.file, b.line, b.column)));
+}
+
+/// Finds the lines of the problems of posts whose bodies were put aside, and puts all problems in order.
+/// `text` gives the normalised source of a file; where it has none, a problem stays without its line.
+pub fn locate(catalog: &mut Catalog, text: impl Fn(&str) -> Option<String> + Sync) {
+    if !catalog.diagnostics.iter().any(is_unlocated) {
+        return;
+    }
+    let mut by_file: BTreeMap<String, Vec<&mut Diagnostic>> = BTreeMap::new();
+    for found in catalog.diagnostics.iter_mut().filter(|found| is_unlocated(found)) {
+        by_file.entry(found.file.clone()).or_default().push(found);
+    }
+    by_file.into_par_iter().for_each(|(file, mut problems)| {
+        if let Some(text) = text(&file) {
+            for found in &mut problems {
+                found.locate(&text);
+            }
+        }
+    });
+    sort_by_place(&mut catalog.diagnostics);
 }
 
 /// What becomes of a post through its references.
@@ -196,15 +234,15 @@ impl Found {
             problems: Problems::new(policy.strict_links),
             fate: Fate::Stays,
         };
-        for reference in references(&post.body, &post.file) {
-            if let Some(at) = targets.post(&reference, post) {
-                found.links.push((reference, at));
+        for reference in post.references().iter() {
+            if let Some(at) = targets.post(reference, post) {
+                found.links.push((reference.clone(), at));
             } else if let Some((path, fact)) = reference.target.as_deref().and_then(|path| fact(facts, path))
             {
                 let asset = asset(path, fact, policy);
-                found.assets.push((reference.destination(), reference.suffix, asset));
+                found.assets.push((reference.destination(), reference.suffix.clone(), asset));
             } else {
-                found.tell_unresolved(&reference, post, targets, policy);
+                found.tell_unresolved(reference, post, targets, policy);
             }
         }
         found.cover(post, facts, policy);

@@ -102,7 +102,9 @@ impl Problems {
         if let Some(place) = place {
             // The place is found in the body and told in the file.
             diagnostic = diagnostic.at(place.clone());
-            diagnostic.locate(&post.body);
+            if let Some(body) = post.body.text() {
+                diagnostic.locate(body);
+            }
             diagnostic.line =
                 diagnostic.line.map(|line| line.saturating_add(post.body_line.saturating_sub(1)));
             diagnostic.span = Some(place.start + post.body_start..place.end + post.body_start);

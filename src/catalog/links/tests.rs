@@ -8,7 +8,7 @@ use crate::post::lang::Lang;
 use crate::post::preset::Preset;
 use crate::post::render::RenderOptions;
 use crate::post::slug::{Slug, SlugMode, SlugPattern};
-use crate::post::{From, Meta};
+use crate::post::{Body, From, Meta};
 
 fn post(file: &str, lang: &str, body: &str) -> Post {
     let slug = Slug::parse(&file.replace(['/', '.'], "-")).unwrap();
@@ -23,7 +23,8 @@ fn post(file: &str, lang: &str, body: &str) -> Post {
         from: From::default(),
         source_hash: SourceHash::of_normalised(body),
         meta: Meta::default(),
-        body: body.to_owned(),
+        body: Body::Text(body.to_owned()),
+        source_bytes: body.len(),
         body_start: 10,
         body_line: 4,
         mdx: false,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::targets::{Targets, name_of, names_of_target, nfc};
 use super::{Catalog, cover_paths, may_be_asset, spellings};
 use crate::post::Post;
-use crate::post::links::{Reference, references};
+use crate::post::links::Reference;
 
 /// The files of the posts that refer to what changed: to a post whose file changed, to an asset that
 /// did, or to a name that a changed file has, had, or might have had. The last is told by the name alone,
@@ -31,7 +31,7 @@ pub fn touched(
                     .any(|target| is_changed(target) || names.contains(name_of(&nfc(target))))
         };
         cover_paths(post).any(|path| may_be_asset(&path) && is_changed(&path))
-            || references(&post.body, &post.file).iter().any(by_reference)
+            || post.references().iter().any(by_reference)
     };
     catalog.posts.par_iter().filter(|post| one(post)).map(|post| post.file.clone()).collect()
 }

@@ -9,7 +9,7 @@ mod title;
 use super::fields::{self, Fields, Read};
 use super::file_name::{self, FileName};
 use super::front_matter::{self, Entry, Reading};
-use super::{Facts, Lines, Outcome, Parsed, Post, Rules, Skip, decode};
+use super::{Body, Facts, Lines, Outcome, Parsed, Post, Rules, Skip, decode};
 use crate::diagnostic::Diagnostic;
 use crate::identity::{PostId, SourceHash};
 
@@ -209,7 +209,8 @@ impl Source<'_> {
             from: facts.from.clone(),
             source_hash: facts.source_hash.clone()?,
             meta: facts.meta.clone(),
-            body: self.text.get(body_start..).unwrap_or("").to_owned(),
+            body: Body::Text(self.text.get(body_start..).unwrap_or("").to_owned()),
+            source_bytes: self.text.len(),
             body_start,
             body_line: u32::try_from(lines + 1).unwrap_or(u32::MAX),
             mdx: self

@@ -30,8 +30,15 @@ pub(super) struct Entry {
 }
 
 /// What is shown of one operation. `spent` is how many bytes the details before it take.
-pub(super) fn entry(operation: &Operation, changes: &[FieldChange], root: &str, spent: usize) -> Entry {
-    let made = if operation.action == Action::Create { content(operation).map(created) } else { None };
+/// `content` is the document that it writes, where there is one.
+pub(super) fn entry(
+    operation: &Operation,
+    content: Option<&Document>,
+    changes: &[FieldChange],
+    root: &str,
+    spent: usize,
+) -> Entry {
+    let made = if operation.action == Action::Create { content.map(created) } else { None };
     let changes = made.as_deref().unwrap_or(changes);
     let mut left_out: Vec<String> = Vec::new();
     let fields: Vec<Value> = changes
@@ -54,9 +61,9 @@ pub(super) fn entry(operation: &Operation, changes: &[FieldChange], root: &str, 
             left_out.push("the text, since the report would be too big: narrow it with a PATH".to_owned());
         }
     }
-    let html = rows(operation, changes, spent, &mut left_out);
+    let html = rows(content, changes, spent, &mut left_out);
     let file = operation.file.as_deref().map(|file| with_root(root, file));
-    let title = content(operation)
+    let title = content
         .and_then(|content| content.get_str("title").ok())
         .map_or_else(|| operation.slug.clone(), str::to_owned);
     Entry {
@@ -82,11 +89,6 @@ pub(super) fn entry(operation: &Operation, changes: &[FieldChange], root: &str, 
     }
 }
 
-/// The document that the operation would write, where there is one.
-fn content(operation: &Operation) -> Option<&Document> {
-    operation.content.as_ref()
-}
-
 /// Every field of a new post.
 fn created(content: &Document) -> Vec<FieldChange> {
     change::fields(&Document::new(), content)
@@ -94,7 +96,7 @@ fn created(content: &Document) -> Vec<FieldChange> {
 
 /// The rendered bodies, where both may be shown.
 fn rows(
-    operation: &Operation,
+    content: Option<&Document>,
     changes: &[FieldChange],
     spent: usize,
     left_out: &mut Vec<String>,
@@ -102,7 +104,7 @@ fn rows(
     let Some(html) = of(changes, "html") else { return Vec::new() };
     let raw = |value: Option<&Bson>| value.and_then(Bson::as_str) == Some("raw");
     let trust = of(changes, "htmlTrust");
-    let trusted = content(operation).and_then(|content| content.get("htmlTrust"));
+    let trusted = content.and_then(|content| content.get("htmlTrust"));
     if raw(trusted) || trust.is_some_and(|trust| raw(trust.before.as_ref()) || raw(trust.after.as_ref())) {
         left_out.push("the rendered body, since raw HTML is allowed in it".to_owned());
         return Vec::new();

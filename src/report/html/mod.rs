@@ -24,6 +24,7 @@ use super::snippet::{place, plain};
 use super::{Output, Renderer, Stream, count, with_root};
 use crate::diagnostic::Diagnostic;
 use crate::plan::change::FieldChange;
+use crate::plan::compose::Composer;
 use crate::plan::{Action, Operation, Plan};
 
 const STYLE: &str = include_str!("page.css");
@@ -74,10 +75,17 @@ impl Html {
         self.out.flush()
     }
 
-    fn plan(&mut self, plan: &Plan, changes: &[Vec<FieldChange>], end: &End<'_>) -> io::Result<()> {
+    fn plan(
+        &mut self,
+        plan: &Plan,
+        changes: &[Vec<FieldChange>],
+        composer: &Composer,
+        end: &End<'_>,
+    ) -> io::Result<()> {
         let told: Vec<(usize, &Operation)> = plan
             .operations
             .iter()
+            .map(AsRef::as_ref)
             .enumerate()
             .filter(|(_, operation)| operation.action != Action::Unchanged)
             .collect();
@@ -85,7 +93,9 @@ impl Html {
         let mut entries = Vec::with_capacity(told.len());
         for (at, operation) in &told {
             let fields = changes.get(*at).map_or(&[][..], Vec::as_slice);
-            let entry = detail::entry(operation, fields, &self.root, spent);
+            // A file that was changed meanwhile has nothing to show; the run tells of it.
+            let content = composer.compose(operation).ok().flatten().map(|content| content.fields);
+            let entry = detail::entry(operation, content.as_ref(), fields, &self.root, spent);
             spent += entry.detail.to_string().len();
             entries.push(entry);
         }
@@ -155,7 +165,9 @@ impl Renderer for Html {
 
     fn finish(&mut self, end: &End<'_>) -> io::Result<()> {
         match end {
-            End::Plan { plan, changes } | End::Run { plan, changes, .. } => self.plan(plan, changes, end),
+            End::Plan { plan, changes, composer } | End::Run { plan, changes, composer, .. } => {
+                self.plan(plan, changes, composer, end)
+            }
             End::Check(checked) => {
                 let title = if checked.diagnostics.is_empty() { "no problems" } else { "problems" };
                 let body = head(title, None, &summary_text(end)) + &self.problems(checked.diagnostics);

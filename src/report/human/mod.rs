@@ -202,7 +202,7 @@ impl Renderer for Human {
         self.progress.clear();
         match end {
             End::Check(checked) => self.check(checked),
-            End::Plan { plan, changes } => {
+            End::Plan { plan, changes, .. } => {
                 self.problems(plan)?;
                 self.planned(plan, changes)
             }

@@ -1,0 +1,54 @@
+//! The posts of a tree, read again one by one: what a catalog without bodies is composed from.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::diagnostic::Diagnostic;
+use crate::plan::compose::{self, Sources};
+use crate::post::{self, Outcome, Post, Rules};
+use crate::source::{self, SourceFile};
+
+/// The files of a tree, read again one by one.
+pub struct Files {
+    root: PathBuf,
+    rules: Rules,
+    /// Where a file lies, if its path below the root does not say it.
+    elsewhere: HashMap<String, PathBuf>,
+}
+
+impl Files {
+    /// The files of a walk.
+    pub fn new(root: &Path, rules: &Rules, files: &[SourceFile]) -> Self {
+        let elsewhere = files
+            .iter()
+            .filter(|file| root.join(&file.path) != file.on_disk)
+            .map(|file| (file.path.clone(), file.on_disk.clone()))
+            .collect();
+        Files { root: root.to_owned(), rules: rules.clone(), elsewhere }
+    }
+
+    fn file(&self, path: &str) -> SourceFile {
+        let on_disk = self.elsewhere.get(path).cloned().unwrap_or_else(|| self.root.join(path));
+        // A file in a folder of drafts makes no post.
+        SourceFile { path: path.to_owned(), on_disk, in_drafts: false }
+    }
+
+    /// The normalised text of a file, if it can be read.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let bytes = source::read(&self.file(path), self.rules.file_bytes_max).ok()?;
+        post::decode::decode(&bytes).ok().map(Cow::into_owned)
+    }
+}
+
+impl Sources for Files {
+    fn post(&self, file: &str) -> Result<Post, Box<Diagnostic>> {
+        let bytes = source::read(&self.file(file), self.rules.file_bytes_max)
+            .map_err(|problem| compose::changed(file, &problem.message))?;
+        match post::parse(file, false, &bytes, &self.rules).outcome {
+            Outcome::Post(post) => Ok(*post),
+            Outcome::Skipped(..) => Err(compose::changed(file, "it makes no post now")),
+            Outcome::Invalid => Err(compose::changed(file, "it has errors now")),
+        }
+    }
+}
