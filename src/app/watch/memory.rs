@@ -4,6 +4,7 @@
 //! An edit of its file after that is an answer: it is put over what was shown. Pure.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::plan::{Action, Observed, Operation, Plan, Reason};
 use crate::store::document::Head;
@@ -70,7 +71,7 @@ impl Memory {
             let taken = plan.summary.count(operation.action);
             *taken = taken.saturating_sub(1);
             plan.summary.conflict += 1;
-            refuse(operation, head, &stored);
+            refuse(Arc::make_mut(operation), head, &stored);
             refused.insert(operation.id.clone(), Refused { stored, file });
         }
         for head in &observed.heads {

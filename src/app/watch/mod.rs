@@ -261,7 +261,8 @@ impl Session<'_> {
                 return Err(failure);
             }
         };
-        voice.finish(&End::Run { plan: &outcome.plan, changes: &[], run: &outcome.report })?;
+        let (plan, composer, run) = (&outcome.plan, &outcome.composer, &outcome.report);
+        voice.finish(&End::Run { plan, changes: &[], composer, run })?;
         if outcome.report.failed.is_empty() && outcome.plan.summary.conflict == 0 {
             self.read = Some(read);
         }
@@ -289,6 +290,8 @@ impl Session<'_> {
             .clone()
             .map(|folder| AssetFolder { root: settings.content.root.value.clone(), folder });
         let mut executor = operation::executor(settings, host, store.as_ref(), &events, None);
+        let composer = gathered.composer();
+        executor.composer = composer.clone();
         executor.promoter = folder.as_ref().map(|folder| folder as &dyn Promoter);
         operation::connect(&executor).await?;
         let policy = Policies { settings, revision: None }.policy(gathered, store.as_ref());
@@ -298,6 +301,7 @@ impl Session<'_> {
                 catalog: &gathered.catalog,
                 links: &gathered.links,
                 policy: &policy,
+                composer: &composer,
                 repair: false,
             },
             sources: sources(gathered),
@@ -387,7 +391,7 @@ impl Planner for WatchPlanner<'_> {
         plan
     }
 
-    fn plan_again(&self, operation: &Operation, observed: &Observed) -> Option<Operation> {
+    fn plan_again(&self, operation: &Operation, observed: &Observed) -> Option<Arc<Operation>> {
         self.tree.plan_again(operation, observed)
     }
 
