@@ -7,6 +7,9 @@
     clippy::string_slice
 )]
 
+#[path = "packaging/actions.rs"]
+mod actions;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -237,7 +240,7 @@ fn the_image_is_built_from_what_is_here_and_runs_as_nobody_special() {
 #[test]
 fn the_scripts_can_be_run() {
     use std::os::unix::fs::PermissionsExt;
-    for script in [".ci/run", "scripts/test"] {
+    for script in [".ci/run", "scripts/test", "scripts/action", "scripts/browser", "scripts/comment"] {
         let path: PathBuf = package().join(script);
         let mode =
             std::fs::metadata(&path).unwrap_or_else(|error| panic!("{script}: {error}")).permissions().mode();

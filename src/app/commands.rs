@@ -32,11 +32,23 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> Exit
             return fail(&cli, env, &failure);
         }
     };
-    let result = run(&cli, env, &cwd);
-    match result {
+    let exit = match run(&cli, env, &cwd) {
         Ok(exit) => exit,
         Err(failure) => fail(&cli, env, &failure),
+    };
+    if let Some(mut outputs) = runner_file(&cli, env, "GITHUB_OUTPUT") {
+        // The exit itself says it too.
+        let _ = outputs.write_all(format!("exit={}\n", exit.code()).as_bytes());
     }
+    exit
+}
+
+/// A file that GitHub's runner names and reads at the end of the step, where its format was asked for.
+fn runner_file(cli: &Cli, env: &Environment, variable: &str) -> Option<Stream> {
+    let path =
+        env.get(variable).filter(|path| cli.global.format == Some(Format::Github) && !path.is_empty())?;
+    let file = std::fs::OpenOptions::new().append(true).create(true).open(path).ok()?;
+    Some(Box::new(file))
 }
 
 /// Help, version and usage errors.
@@ -272,6 +284,8 @@ fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<
         progress: err_terminal && !cli.global.no_progress,
         root: root.to_owned(),
         purpose,
+        summary: runner_file(cli, env, "GITHUB_STEP_SUMMARY"),
+        outputs: runner_file(cli, env, "GITHUB_OUTPUT"),
     })
 }
 

@@ -28,7 +28,7 @@ impl Policies<'_> {
             origin: Origin {
                 name: settings.source.value.clone(),
                 root: settings.content.shown.clone(),
-                commit: settings.commit.clone(),
+                commit: settings.provenance.commit.clone(),
             },
             target: store.target(),
             limits: store.limits(),

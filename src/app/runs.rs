@@ -13,6 +13,7 @@ use crate::cli::Format;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
 use crate::report::event::Event;
+use crate::report::snippet::plain;
 
 /// The rows of the source, the newest first; with `id`, those of one run or operation.
 pub async fn run(
@@ -69,8 +70,16 @@ pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> 
         if whole {
             writeln!(out, "  operation  {} (attempt {})", row.operation_id, row.attempt)?;
             writeln!(out, "  about      {}", row.fingerprint)?;
-            if let Some(counter) = &row.counter {
-                writeln!(out, "  counted by {counter}")?;
+            let told = [
+                ("counted by", &row.counter),
+                ("commit    ", &row.commit),
+                ("ref       ", &row.reference),
+                ("CI run    ", &row.ci_run),
+            ];
+            for (what, value) in told {
+                if let Some(value) = value {
+                    writeln!(out, "  {what} {}", plain(value))?;
+                }
             }
             let result = row.report();
             for (action, count) in result.get("applied").and_then(Value::as_object).into_iter().flatten() {
@@ -96,6 +105,9 @@ fn object(row: &Row) -> Value {
         "fingerprint": row.fingerprint,
         "revision": row.revision,
         "counter": row.counter,
+        "commit": row.commit,
+        "ref": row.reference,
+        "ciRun": row.ci_run,
         "startedAtMs": row.started,
         "state": row.state.as_str(),
         "unfinished": row.open,

@@ -68,6 +68,12 @@ pub struct Row {
     pub revision: Option<i64>,
     /// Who counts the revisions, for example `github:deploy`.
     pub counter: Option<String>,
+    /// Commit of the checkout, where a CI told it.
+    pub commit: Option<String>,
+    /// Branch or tag.
+    pub reference: Option<String>,
+    /// Where the CI shows the run.
+    pub ci_run: Option<String>,
     /// Unix milliseconds.
     pub started: i64,
     /// The run shows that it is alive by moving this on; Unix milliseconds.
@@ -99,8 +105,16 @@ impl Row {
         if let Some(revision) = self.revision {
             out.insert("revision", revision);
         }
-        if let Some(counter) = &self.counter {
-            out.insert("counter", counter);
+        let told = [
+            ("counter", &self.counter),
+            ("commit", &self.commit),
+            ("ref", &self.reference),
+            ("ciRun", &self.ci_run),
+        ];
+        for (key, value) in told {
+            if let Some(value) = value {
+                out.insert(key, value);
+            }
         }
         out.insert("startedAt", bson::DateTime::from_millis(self.started));
         out.insert("leaseUntil", bson::DateTime::from_millis(self.lease_until));
@@ -141,6 +155,9 @@ impl Row {
             verb: text("verb").unwrap_or_default(),
             revision: number("revision"),
             counter: text("counter"),
+            commit: text("commit"),
+            reference: text("ref"),
+            ci_run: text("ciRun"),
             started: number("startedAt").unwrap_or(0),
             lease_until: number("leaseUntil").unwrap_or(0),
             state: State::from_stored(document.get_str("state").unwrap_or_default()),

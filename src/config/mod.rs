@@ -196,8 +196,8 @@ pub struct Settings {
     pub revision: Revision,
     /// The revision that the CI counts, if one does.
     pub detected: Option<ci::Detected>,
-    /// Commit of the checkout where CI names one.
-    pub commit: Option<String>,
+    /// Where the run comes from, as far as a CI says.
+    pub provenance: ci::Provenance,
     /// `CI` is set.
     pub ci: bool,
     /// How results are told.
@@ -268,7 +268,7 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
             (None, false) => Revision::Detect,
         }),
         detected: ci::detect(env),
-        commit: read::commit(env),
+        provenance: ci::provenance(env),
         ci,
         format,
         warnings,

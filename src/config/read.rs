@@ -46,21 +46,6 @@ pub fn is_ci(env: &Environment) -> bool {
     env.get("CI").is_some_and(|text| !matches!(text.trim().to_ascii_lowercase().as_str(), "" | "0" | "false"))
 }
 
-/// Variables in which a CI tells the commit of its checkout.
-const COMMIT_VARIABLES: [&str; 7] = [
-    "GITHUB_SHA",
-    "CI_COMMIT_SHA",
-    "BUILDKITE_COMMIT",
-    "CIRCLE_SHA1",
-    "BITBUCKET_COMMIT",
-    "DRONE_COMMIT_SHA",
-    "GIT_COMMIT",
-];
-
-pub(super) fn commit(env: &Environment) -> Option<String> {
-    COMMIT_VARIABLES.iter().find_map(|name| env.get(*name)).filter(|text| !text.is_empty()).cloned()
-}
-
 /// Variables of ours that stand for no key.
 const OTHER_VARIABLES: [&str; 6] = [
     "IDEMPOST_URI",

@@ -65,6 +65,10 @@ pub struct Output {
     pub root: String,
     /// What the verb is for.
     pub purpose: Purpose,
+    /// The file that GitHub's runner shows as the step's summary, for its format.
+    pub summary: Option<Stream>,
+    /// The file from which GitHub's runner reads the step's outputs, for its format.
+    pub outputs: Option<Stream>,
 }
 
 /// What a verb is for: decides what of the events is a result.

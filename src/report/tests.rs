@@ -166,6 +166,8 @@ fn told(format: Format, purpose: Purpose, paint: Paint, verbose: u8, quiet: bool
             progress: false,
             root: "content".to_owned(),
             purpose,
+            summary: None,
+            outputs: None,
         },
     );
     let (plan, changes, run) = (plan(), changes(), run());
@@ -306,6 +308,8 @@ fn a_failure_is_told_in_every_format() {
             progress: false,
             root: String::new(),
             purpose: Purpose::Look,
+            summary: None,
+            outputs: None,
         };
         let failure = Failure::new(Exit::Unreachable, "the store did not answer").help("try again");
         renderer(format, output).finish(&End::Failed(&failure)).unwrap();
