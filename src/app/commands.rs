@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex};
 
 use super::host::Host;
 use super::watch::{self, Voice};
-use super::{check, diff, explain, ingest, runs};
+use super::{check, diff, explain, ingest, pager, runs};
 use crate::apply::Clock;
-use crate::cli::{self, Cli, Format, RunsVerb, Verb};
+use crate::cli::{self, Cli, Format, RunsVerb, Verb, ViewFlags};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
 use crate::report::event::{Checked, End, Event};
 use crate::report::paint::Paint;
 use crate::report::watching::Watching;
-use crate::report::{Output, Purpose, Renderer, Stream, renderer};
+use crate::report::{Detail, Output, Purpose, Renderer, Stream, View, renderer};
 
 /// Runs the program: arguments (the program's name first) and environment to exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> Exit {
@@ -69,7 +69,7 @@ fn tell(told: &cli::Told, env: &Environment) -> Exit {
 /// A failure before there was a result, in the format that was asked for.
 fn fail(cli: &Cli, env: &Environment, failure: &Failure) -> Exit {
     // A format that the verb does not offer is what is being told: a person reads that.
-    let format = cli.global.format.filter(|format| cli.verb.formats().contains(format)).unwrap_or_default();
+    let format = Some(cli.format()).filter(|format| cli.verb.formats().contains(format)).unwrap_or_default();
     let told = if let Ok(output) = output(cli, env, "", Purpose::Check) {
         renderer(format, output).finish(&End::Failed(failure))
     } else {
@@ -88,7 +88,7 @@ fn run(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Exit, Failure> {
             let clock = super::host::SystemClock;
             let mut now = || clock.now();
             let mut sources = super::id::Sources { now: &mut now, rng: &mut rand::rng() };
-            let format = cli.global.format.unwrap_or_default();
+            let format = cli.format();
             return with_out(cli, |out| super::id::run(verb, format, &mut sources, out));
         }
         Verb::Schema(verb) => return with_out(cli, |out| super::schema::run(verb.name, out)),
@@ -269,9 +269,12 @@ fn rendering(
 }
 
 fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<Output, Failure> {
-    let (out, out_terminal): (Stream, bool) = match &cli.global.out {
-        Some(path) => (Box::new(OutFile::new(path)?), false),
-        None => (Box::new(std::io::stdout()), std::io::stdout().is_terminal()),
+    let out_terminal = cli.global.out.is_none() && std::io::stdout().is_terminal();
+    let view = cli.verb.view();
+    let out: Stream = match &cli.global.out {
+        Some(path) => Box::new(OutFile::new(path)?),
+        None if out_terminal && cli.format() == Format::Human => pager::stream(view, env),
+        None => Box::new(std::io::stdout()),
     };
     let err_terminal = std::io::stderr().is_terminal();
     Ok(Output {
@@ -286,7 +289,26 @@ fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<
         purpose,
         summary: runner_file(cli, env, "GITHUB_STEP_SUMMARY"),
         outputs: runner_file(cli, env, "GITHUB_OUTPUT"),
+        view: View {
+            detail: view.map_or_else(Detail::default, detail),
+            columns: if out_terminal { columns(env) } else { None },
+        },
     })
+}
+
+fn detail(view: &ViewFlags) -> Detail {
+    match (view.stat, view.fields, view.no_body) {
+        (true, ..) => Detail::Stat,
+        (_, true, _) => Detail::Names,
+        (.., true) => Detail::Fields,
+        _ => Detail::Full,
+    }
+}
+
+/// Columns of the terminal: `COLUMNS`, else what it says of itself.
+fn columns(env: &Environment) -> Option<usize> {
+    let told = env.get("COLUMNS").and_then(|text| text.parse().ok()).filter(|columns| *columns > 0);
+    told.or_else(|| terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0)))
 }
 
 /// `--out`: written beside its name and put in place at the end, so that a reader never sees half.

@@ -18,6 +18,7 @@ pub mod observe;
 pub mod open;
 pub mod operation;
 pub mod output;
+pub mod pager;
 pub mod runs;
 pub mod schema;
 pub mod summary;

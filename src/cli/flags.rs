@@ -92,6 +92,24 @@ pub struct PolicyFlags {
     pub changed_since: Option<String>,
 }
 
+/// How much of a plan is shown to a person.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct ViewFlags {
+    /// A line a post, with the number of fields and lines that differ.
+    #[arg(long, conflicts_with_all = ["fields", "no_body"])]
+    pub stat: bool,
+    /// The names of the fields that differ, without what they hold.
+    #[arg(long, conflicts_with = "no_body")]
+    pub fields: bool,
+    /// The fields, and of bodies only how many lines differ.
+    #[arg(long)]
+    pub no_body: bool,
+    /// Do not show a long result in a pager (IDEMPOST_PAGER, PAGER, else `less`).
+    #[arg(long)]
+    pub no_pager: bool,
+}
+
 /// Which intent, which revision.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Operations")]

@@ -8,13 +8,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 mod flags;
+mod formats;
 mod verbs;
 
 use flags::push;
-pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed};
+pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
     Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect, IdKind, IdNew, IdVerb,
     Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Watch,
@@ -129,9 +130,19 @@ impl Cli {
         out
     }
 
-    /// The command as clap knows it, for completions and manual pages.
+    /// How results are told: as was typed, else as the name of `--out` says (`plan.json`), else for a
+    /// person.
+    pub fn format(&self) -> Format {
+        let named = || {
+            let extension = self.global.out.as_deref()?.extension()?.to_str()?;
+            self.verb.formats().iter().copied().find(|format| format.extensions().contains(&extension))
+        };
+        self.global.format.or_else(named).unwrap_or_default()
+    }
+
+    /// The command as clap knows it: each verb offers the formats that it takes.
     pub fn command() -> clap::Command {
-        <Self as CommandFactory>::command()
+        formats::offer(<Self as CommandFactory>::command())
     }
 }
 
@@ -157,23 +168,14 @@ impl Verb {
 
     /// The formats that make sense for it, the default one first.
     pub fn formats(&self) -> &'static [Format] {
+        formats::of(self.name())
+    }
+
+    /// How much of a plan is shown; of the verbs that show one.
+    pub fn view(&self) -> Option<&ViewFlags> {
         match self {
-            Verb::Ingest(_) | Verb::Diff(_) => {
-                &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown, Format::Html]
-            }
-            Verb::Check(_) => &[
-                Format::Human,
-                Format::Json,
-                Format::Ndjson,
-                Format::Github,
-                Format::Markdown,
-                Format::Html,
-                Format::Sarif,
-            ],
-            Verb::Explain(_) => &[Format::Human, Format::Json, Format::Ndjson],
-            Verb::Watch(_) => &[Format::Human, Format::Ndjson],
-            Verb::Id(_) | Verb::Doctor(_) | Verb::Runs(_) | Verb::Config(_) => &[Format::Human, Format::Json],
-            Verb::Schema(_) | Verb::Init(_) | Verb::Completions(_) | Verb::Man => &[Format::Human],
+            Verb::Diff(verb) => Some(&verb.view),
+            _ => None,
         }
     }
 
@@ -274,7 +276,8 @@ where
     I: IntoIterator<Item = T>,
     T: Into<OsString> + Clone,
 {
-    Cli::try_parse_from(args).map_err(|error| {
+    let matches = Cli::command().try_get_matches_from(args);
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| {
         let text = error.render();
         let to_stderr = error.use_stderr();
         Box::new(Told {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags};
+use super::flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, ViewFlags};
 
 /// `ingest`.
 #[derive(Debug, Clone, Default, Args)]
@@ -42,6 +42,9 @@ pub struct Diff {
     /// Exit 2 if there are changes.
     #[arg(long)]
     pub exit_code: bool,
+    /// How much is shown.
+    #[command(flatten)]
+    pub view: ViewFlags,
     /// Where.
     #[command(flatten)]
     pub target: TargetFlags,

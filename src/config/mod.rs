@@ -211,7 +211,7 @@ pub struct Settings {
 /// # Errors
 /// Exit 64 with the place of the first value that is wrong.
 pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failure> {
-    let format = cli.global.format.unwrap_or_default();
+    let format = cli.format();
     read::check_format(&cli.verb, format)?;
     let layers = Layers { typed: cli.typed(), env, file: read::config_file(cli, env, cwd)?, cwd };
     let mut warnings = read::unknown_variables(env);

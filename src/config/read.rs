@@ -47,13 +47,14 @@ pub fn is_ci(env: &Environment) -> bool {
 }
 
 /// Variables of ours that stand for no key.
-const OTHER_VARIABLES: [&str; 6] = [
+const OTHER_VARIABLES: [&str; 7] = [
     "IDEMPOST_URI",
     "IDEMPOST_URI_FILE",
     "IDEMPOST_STORE",
     "IDEMPOST_STORE_FILE",
     "IDEMPOST_CONFIG",
     "IDEMPOST_LOG",
+    "IDEMPOST_PAGER",
 ];
 
 /// A variable with our prefix that stands for nothing is most likely misspelt.

@@ -64,35 +64,6 @@ fn equal(before: &Bson, after: &Bson) -> bool {
     before == after || encoded(before) == encoded(after)
 }
 
-/// How two texts differ, line by line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextChange {
-    /// Lines that are new.
-    pub added: usize,
-    /// Lines that go.
-    pub removed: usize,
-    /// Unified hunks, a line each: `@@ …`, or a line with ` `, `-` or `+` before it.
-    pub lines: Vec<String>,
-}
-
-/// Lines around a change that are shown.
-const CONTEXT_LINES: usize = 2;
-
-/// Compares two texts by lines.
-pub fn text(before: &str, after: &str) -> TextChange {
-    let diff = similar::TextDiff::from_lines(before, after);
-    let (mut added, mut removed) = (0, 0);
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            similar::ChangeTag::Insert => added += 1,
-            similar::ChangeTag::Delete => removed += 1,
-            similar::ChangeTag::Equal => {}
-        }
-    }
-    let unified = diff.unified_diff().context_radius(CONTEXT_LINES).to_string();
-    TextChange { added, removed, lines: unified.lines().map(str::to_owned).collect() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,13 +94,5 @@ mod tests {
     fn a_field_that_turns_into_a_document_is_one_change() {
         let changes = fields(&doc! { "extra": "text" }, &doc! { "extra": { "a": 1 } });
         assert_eq!(paths(&changes), ["extra"]);
-    }
-
-    #[test]
-    fn texts_are_compared_by_lines() {
-        let change = text("a\nb\nc\n", "a\nB\nc\nd\n");
-        assert_eq!((change.added, change.removed), (2, 1));
-        assert_eq!(change.lines[1..], [" a", "-b", "+B", " c", "+d"].map(str::to_owned));
-        assert_eq!(text("a\n", "a\n").lines.len(), 0);
     }
 }

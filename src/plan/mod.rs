@@ -2,8 +2,9 @@
 //!
 //! Begin at [`plan`]. It reads no clock and no store; what the store holds comes in as [`Observed`].
 //! It holds no document: an operation names what its document is a function of, and `compose` makes it,
-//! the same bytes whenever it is asked. `decide` says what becomes of one post, `guard` is all of the refusals, `orphan` is about what the
-//! store has and the tree has not, `check` holds the invariants of the result.
+//! the same bytes whenever it is asked. `decide` says what becomes of one post, `guard` is all of the
+//! refusals, `orphan` is about what the store has and the tree has not, `check` holds the invariants of
+//! the result; `change` and `text` say how what is stored and what is written differ.
 
 pub mod change;
 pub mod check;
@@ -13,6 +14,7 @@ mod guard;
 pub mod lifecycle;
 mod orphan;
 pub mod pipeline;
+pub mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

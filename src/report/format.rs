@@ -35,6 +35,19 @@ impl Format {
             Format::Html => "html",
         }
     }
+
+    /// How the name of a file of this format ends.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Format::Human => &["txt"],
+            Format::Json => &["json"],
+            Format::Ndjson => &["ndjson", "jsonl"],
+            Format::Github => &[],
+            Format::Sarif => &["sarif"],
+            Format::Markdown => &["md", "markdown"],
+            Format::Html => &["html", "htm"],
+        }
+    }
 }
 
 /// How log lines are written.

@@ -69,6 +69,31 @@ pub struct Output {
     pub summary: Option<Stream>,
     /// The file from which GitHub's runner reads the step's outputs, for its format.
     pub outputs: Option<Stream>,
+    /// How much of a plan is shown to a person.
+    pub view: View,
+}
+
+/// How much of a plan is shown to a person, and on how wide a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct View {
+    /// How much.
+    pub detail: Detail,
+    /// Columns of the terminal that results go to; `None` where it is none.
+    pub columns: Option<usize>,
+}
+
+/// How much of a change is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// Its fields, and the bodies compared.
+    #[default]
+    Full,
+    /// Its fields; of bodies the number of lines (`--no-body`).
+    Fields,
+    /// The names of its fields (`--fields`).
+    Names,
+    /// A line with counts (`--stat`).
+    Stat,
 }
 
 /// What a verb is for: decides what of the events is a result.

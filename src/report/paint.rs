@@ -25,6 +25,10 @@ pub const NEW: Style = AnsiColor::Green.on_default();
 pub const CHANGED: Style = AnsiColor::Yellow.on_default();
 /// Something that goes.
 pub const GONE: Style = AnsiColor::Red.on_default();
+/// What goes within a line that stays.
+pub const GOES_MARKED: Style = AnsiColor::Red.on_default().bold().invert();
+/// What comes within a line that stays.
+pub const COMES_MARKED: Style = AnsiColor::Green.on_default().bold().invert();
 /// Something beside the point.
 pub const FAINT: Style = Style::new().dimmed();
 /// The main thing.

@@ -40,6 +40,24 @@ fn every_verb_has_help_and_is_in_the_programs() {
 }
 
 #[test]
+fn a_verb_offers_the_formats_that_it_takes() {
+    let scratch = Scratch::new();
+    let offered = |verb: &str| {
+        let told = scratch.run(&[verb, "--help"]).out;
+        ["human", "json", "ndjson", "github", "sarif"].map(|format| told.contains(&format!("- {format}:")))
+    };
+    assert_eq!(offered("check"), [true; 5]);
+    assert_eq!(offered("runs"), [true, true, false, false, false]);
+    assert!(!offered("schema")[0]);
+    // What stands before the verb, and on a verb of a verb, is read all the same.
+    assert_eq!(
+        scratch.run(&["--format", "json", "config"]).out,
+        scratch.run(&["config", "--format", "json"]).out
+    );
+    assert!(scratch.run(&["id", "new", "--kind", "ulid", "--format", "json"]).out.starts_with('{'));
+}
+
+#[test]
 fn the_version() {
     let told = Scratch::new().run(&["--version"]);
     assert_eq!((told.exit, told.out.as_str()), (0, "idempost [VERSION]\n"));
@@ -56,7 +74,8 @@ fn usage_errors_exit_64_and_say_what_was_meant() {
         (&["ingest", "--revision", "1", "--no-revision"], "cannot be used with"),
         (&["ingest", "--revision", "soon"], "--revision"),
         (&["check", "--quiet", "-v"], "cannot be used with"),
-        (&["ingest", "--format", "sarif"], "--format for it: human"),
+        (&["ingest", "--format", "sarif"], "possible values: human"),
+        (&["--format", "sarif", "ingest"], "human"),
         (&["check", "--config", "gone.toml"], "gone.toml"),
         (&["check", "--timezone", "Asia/Soul"], "Asia/Seoul"),
         (&["check", "--lang", "korean"], "--lang"),

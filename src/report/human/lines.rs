@@ -6,17 +6,17 @@ use unicode_width::UnicodeWidthStr;
 
 use super::super::paint::{CHANGED, ERROR, FAINT, GONE, HELP, NEW, Paint, STRONG};
 use super::super::snippet::plain;
-use super::super::with_root;
+use super::super::{Detail, count, with_root};
+use super::text::Texts;
 use crate::catalog::Skipped;
-use crate::plan::change::{self, FieldChange};
+use crate::plan::change::FieldChange;
+use crate::plan::text::{self, TextChange};
 use crate::plan::{Action, Operation, Orphan};
 
 /// Columns of the action's name.
 const ACTION_COLUMNS: usize = 9;
-/// Longest value that is shown whole, in characters.
-const VALUE_CHARS_MAX: usize = 60;
-/// Most lines of one text's difference that are shown.
-const DIFF_LINES_MAX: usize = 60;
+/// A screen with fewer columns is narrow.
+const NARROW_COLUMNS: usize = 50;
 /// Fields that follow from others: shown with more verbosity alone.
 const DERIVED_FIELDS: [&str; 6] = ["html", "toc", "excerpt", "wordCount", "readingMinutes", "sourceHash"];
 
@@ -25,6 +25,10 @@ pub(super) struct Lines<'a> {
     pub(super) paint: Paint,
     pub(super) verbose: u8,
     pub(super) root: &'a str,
+    pub(super) detail: Detail,
+    pub(super) columns: Option<usize>,
+    /// What differs is told, not only that something does.
+    pub(super) with_changes: bool,
 }
 
 impl Lines<'_> {
@@ -36,8 +40,13 @@ impl Lines<'_> {
             (Some(file), _) => file,
             (None, _) => format!("{} in {}", operation.slug, operation.lang),
         };
-        self.line(style(operation.action), operation.action.as_str(), &what, operation.reason.code, out);
-        let indent = " ".repeat(ACTION_COLUMNS + 2);
+        let why = if self.detail == Detail::Stat && self.with_changes && !changes.is_empty() {
+            format!("{}: {}", operation.reason.code, Self::stat(changes))
+        } else {
+            operation.reason.code.to_owned()
+        };
+        self.line(style(operation.action), operation.action.as_str(), &what, &why, out);
+        let indent = self.indent();
         if !operation.reason.detail.is_empty() && (operation.action != Action::Unchanged || self.verbose > 1)
         {
             out.push_str(&format!("{indent}{}\n", plain(&operation.reason.detail)));
@@ -45,10 +54,8 @@ impl Lines<'_> {
         for line in operation.reason.help.lines() {
             out.push_str(&format!("{indent}{} {}\n", self.paint.style(HELP, "help:"), plain(line)));
         }
-        if self.verbose > 0 {
-            for change in changes {
-                self.change(change, &indent, out);
-            }
+        if self.with_changes {
+            self.changes(changes, out);
         }
     }
 
@@ -70,43 +77,76 @@ impl Lines<'_> {
         out.push_str(&format!("{}{pad}  {} {reason}\n", self.paint.style(style, action), plain(what)));
     }
 
-    fn change(&self, change: &FieldChange, indent: &str, out: &mut String) {
-        if self.verbose < 2 && DERIVED_FIELDS.contains(&change.path.as_str()) {
-            return;
-        }
-        let name = self.paint.style(STRONG, plain(&change.path));
-        match (&change.before, &change.after) {
-            (Some(Bson::String(before)), Some(Bson::String(after)))
-                if before.contains('\n') || after.contains('\n') =>
-            {
-                self.text(&name, before, after, indent, out);
-            }
-            (before, after) => {
-                let told = |value: &Option<Bson>, style| match value {
-                    Some(value) => self.paint.style(style, short(value)),
-                    None => self.paint.style(FAINT, "absent"),
-                };
-                out.push_str(&format!("{indent}{name}: {} → {}\n", told(before, GONE), told(after, NEW)));
+    /// What differs, under the line of its post.
+    fn changes(&self, changes: &[FieldChange], out: &mut String) {
+        let derived = |change: &&FieldChange| DERIVED_FIELDS.contains(&change.path.as_str());
+        let named = |changes: &mut dyn Iterator<Item = &FieldChange>| {
+            changes.map(|change| plain(&change.path)).collect::<Vec<String>>().join(", ")
+        };
+        let indent = self.indent();
+        match self.detail {
+            // The line of the post has it all.
+            Detail::Stat => {}
+            Detail::Names if changes.is_empty() => {}
+            Detail::Names => out.push_str(&format!("{indent}{}\n", named(&mut changes.iter()))),
+            Detail::Full | Detail::Fields => {
+                let shown = |change: &&FieldChange| self.verbose > 1 || !derived(change);
+                changes.iter().filter(shown).for_each(|change| self.change(change, &indent, out));
+                let hidden = named(&mut changes.iter().filter(|change| !shown(change)));
+                if !hidden.is_empty() && !changes.iter().any(|change| shown(&change)) {
+                    let told = format!("rendered anew: {hidden}");
+                    out.push_str(&format!("{indent}{}\n", self.paint.style(FAINT, told)));
+                }
             }
         }
     }
 
-    fn text(&self, name: &str, before: &str, after: &str, indent: &str, out: &mut String) {
-        let text = change::text(before, after);
-        out.push_str(&format!("{indent}{name}: +{} −{} lines\n", text.added, text.removed));
-        for line in text.lines.iter().take(DIFF_LINES_MAX) {
-            let style = match line.as_bytes().first() {
-                Some(b'+') => NEW,
-                Some(b'-') => GONE,
-                Some(b'@') => HELP,
-                _ => Style::new(),
-            };
-            out.push_str(&format!("{indent}  {}\n", self.paint.style(style, plain(line))));
-        }
-        if let Some(more) = text.lines.len().checked_sub(DIFF_LINES_MAX).filter(|more| *more > 0) {
-            out.push_str(&format!("{indent}  … {more} more lines\n"));
+    fn change(&self, change: &FieldChange, indent: &str, out: &mut String) {
+        let name = plain(&change.path);
+        let shown = self.paint.style(STRONG, &name);
+        match (&change.before, &change.after) {
+            (Some(Bson::String(before)), Some(Bson::String(after)))
+                if before.contains('\n') || after.contains('\n') =>
+            {
+                let text = text::compare(before, after);
+                out.push_str(&format!("{indent}{shown}: {}\n", lines_told(&text)));
+                if self.detail == Detail::Full {
+                    self.texts().hunks(&text, &format!("{indent}  "), out);
+                }
+            }
+            (before, after) => {
+                let used = indent.len() + name.width() + 5;
+                let values = self.texts().values(before.as_ref(), after.as_ref(), used);
+                out.push_str(&format!("{indent}{shown}: {values}\n"));
+            }
         }
     }
+
+    /// What a post's change amounts to, in one line.
+    fn stat(changes: &[FieldChange]) -> String {
+        let count_of = |number: usize| count(number, "field");
+        let mut told = vec![count_of(changes.len())];
+        for change in changes.iter().filter(|change| change.path == "body") {
+            if let (Some(Bson::String(before)), Some(Bson::String(after))) = (&change.before, &change.after) {
+                told.push(format!("body {}", lines_told(&text::compare(before, after))));
+            }
+        }
+        told.join(", ")
+    }
+
+    fn texts(&self) -> Texts {
+        Texts { paint: self.paint, verbose: self.verbose, columns: self.columns }
+    }
+
+    /// Detail stands below the file's name, on a narrow screen nearer to the edge.
+    fn indent(&self) -> String {
+        let narrow = self.columns.is_some_and(|columns| columns < NARROW_COLUMNS);
+        " ".repeat(if narrow { 2 } else { ACTION_COLUMNS + 2 })
+    }
+}
+
+fn lines_told(text: &TextChange) -> String {
+    format!("+{} −{} lines", text.added, text.removed)
 }
 
 fn style(action: Action) -> Style {
@@ -117,19 +157,4 @@ fn style(action: Action) -> Style {
         Action::Archive => GONE,
         Action::Conflict => ERROR,
     }
-}
-
-/// A value on one line, cut.
-fn short(value: &Bson) -> String {
-    let text = match value {
-        Bson::DateTime(date) => date.try_to_rfc3339_string().unwrap_or_else(|_| date.to_string()),
-        other => other.clone().into_relaxed_extjson().to_string(),
-    };
-    let text = plain(&text);
-    if text.chars().count() <= VALUE_CHARS_MAX {
-        return text;
-    }
-    let mut cut: String = text.chars().take(VALUE_CHARS_MAX).collect();
-    cut.push('…');
-    cut
 }

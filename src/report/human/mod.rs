@@ -4,6 +4,8 @@
 //! (`check`), they are on standard output.
 
 mod lines;
+mod plan;
+mod text;
 
 use std::io::{self, Write};
 
@@ -75,29 +77,7 @@ impl Human {
 
     /// A line for each post of the plan, then the orphans.
     fn plan_lines(&mut self, plan: &Plan, changes: &[Vec<FieldChange>]) -> io::Result<()> {
-        let shown = lines::Lines {
-            paint: self.output.paint_out,
-            verbose: self.output.verbose,
-            root: &self.output.root,
-        };
-        let mut text = String::new();
-        for (at, operation) in plan.operations.iter().enumerate() {
-            let wanted = match operation.action {
-                // Where settings moved all ids, one note says so in place of a line for each.
-                Action::Conflict => plan.settings_change.is_none() || !operation.reason.is_frozen(),
-                Action::Unchanged => self.output.verbose > 0,
-                _ => !self.output.quiet || self.output.purpose == Purpose::Look,
-            };
-            if wanted {
-                shown.operation(operation, changes.get(at).map_or(&[], Vec::as_slice), &mut text);
-            }
-        }
-        if !self.output.quiet || self.output.purpose == Purpose::Look {
-            remaining_orphans(plan).for_each(|orphan| shown.orphan(orphan, &mut text));
-        }
-        if self.output.verbose > 0 {
-            plan.skipped.iter().for_each(|skipped| shown.skipped(skipped, &mut text));
-        }
+        let text = plan::text(plan, changes, &self.output);
         self.result(&text)
     }
 
@@ -109,7 +89,14 @@ impl Human {
             text.push('\n');
         }
         if self.output.verbose > 0 {
-            let shown = lines::Lines { paint, verbose: self.output.verbose, root: &self.output.root };
+            let shown = lines::Lines {
+                paint,
+                verbose: self.output.verbose,
+                root: &self.output.root,
+                detail: self.output.view.detail,
+                columns: self.output.view.columns,
+                with_changes: false,
+            };
             checked.skipped.iter().for_each(|skipped| shown.skipped(skipped, &mut text));
         }
         if !self.output.quiet {
