@@ -175,7 +175,7 @@ const EXITS: [Exit; 11] = [
 #[test]
 fn the_exit_codes_are_those_of_the_program() {
     let known: BTreeSet<u8> = EXITS.iter().map(|exit| exit.code()).collect();
-    for path in ["docs/exit-codes.md", "README.md"] {
+    for path in ["docs/exit-codes.md", "README.md", "README.ko.md"] {
         let told: BTreeSet<u8> = rows(&text(path))
             .iter()
             .flat_map(|row| row[0].split(", ").map(str::to_owned).collect::<Vec<_>>())
@@ -248,7 +248,7 @@ fn every_reason_of_a_skip_is_documented() {
 // Links and commands.
 
 fn documents() -> Vec<String> {
-    let mut out = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned()];
+    let mut out = vec!["README.md".to_owned(), "README.ko.md".to_owned(), "CHANGELOG.md".to_owned()];
     for entry in std::fs::read_dir(package().join("docs")).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
         if Path::new(&name).extension().is_some_and(|extension| extension == "md") {
@@ -292,6 +292,54 @@ fn the_readme_begins_with_two_commands() {
     let block = section(&readme, "## Two commands").split("```").nth(1).unwrap();
     let commands: Vec<&str> = block.lines().skip(1).filter(|line| !line.is_empty()).collect();
     assert_eq!(commands, ["cargo run --release -- ingest content", "./scripts/test"]);
+}
+
+/// What two READMEs have to share: the shape of their headings, their commands without the remarks, their links, and
+/// the code spans of each section's tables.
+#[derive(Debug, PartialEq, Eq)]
+struct Shape {
+    headings: Vec<usize>,
+    commands: Vec<String>,
+    links: BTreeSet<String>,
+    rows: Vec<usize>,
+    spans: BTreeSet<String>,
+}
+
+fn shape(readme: &str) -> Shape {
+    let fenced: Vec<&str> = readme.split("```").skip(1).step_by(2).collect();
+    let prose: String = readme.split("```").step_by(2).collect();
+    let level = |line: &&str| line.chars().take_while(|letter| *letter == '#').count();
+    let commands = fenced
+        .iter()
+        .flat_map(|block| block.lines())
+        .map(|line| line.split_once(" # ").map_or(line, |(command, _)| command).trim_end().to_owned());
+    let links = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    Shape {
+        headings: prose.lines().filter(|line| line.starts_with('#')).map(|line| level(&line)).collect(),
+        commands: commands.collect(),
+        links: links
+            .filter(|link| !link.starts_with('#') && !link.starts_with("README"))
+            .map(str::to_owned)
+            .collect(),
+        rows: prose.split("\n## ").map(|section| rows(section).len()).collect(),
+        spans: code_spans(&prose).into_iter().collect(),
+    }
+}
+
+#[test]
+fn the_korean_readme_says_what_the_english_one_says() {
+    let (english, korean) = (text("README.md"), text("README.ko.md"));
+    assert_eq!(shape(&korean), shape(&english));
+    assert!(english.contains("](README.ko.md)") && korean.contains("](README.md)"));
+    // It is Korean: every paragraph of prose has Hangul in it.
+    let hangul = |text: &str| text.chars().filter(|letter| ('가'..='힣').contains(letter)).count();
+    assert!(hangul(&korean) > 1_000, "{}", hangul(&korean));
+    // One that lags behind is found.
+    assert_ne!(
+        shape(&korean),
+        shape(&english.replace("idempost check\n", "idempost check\nidempost status\n"))
+    );
+    assert_ne!(shape(&korean), shape(&english.replace("docs/report.md", "docs/reports.md")));
 }
 
 // Codes.

@@ -454,6 +454,36 @@ fn a_pull_request_shows_what_a_push_would_do() {
     }
 }
 
+/// The README's own lines, typed as they stand where the sample blog is, in a CI's environment.
+#[test]
+fn the_readme_alone_leads_to_the_files_that_a_pull_request_shows() {
+    let readme = text("README.md");
+    let section = readme.split("## In CI").nth(1).unwrap().split("\n## ").next().unwrap();
+    let typed = blocks(section, "console").concat();
+    let runner = Runner::new("http://127.0.0.1:9");
+    copy(&package().join("content"), &runner.blog().join("content"));
+    std::fs::copy(package().join("idempost.toml"), runner.blog().join("idempost.toml")).unwrap();
+    let bin = runner.folder.path().join("temp/bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_idempost"), bin.join("idempost")).unwrap();
+    let (summary, outputs) = (runner.blog().join("summary"), runner.blog().join("outputs"));
+    let mut command = Command::new("bash");
+    command.args(["-euc", &typed]).current_dir(runner.blog()).env_clear().envs(&runner.env);
+    command.env("PATH", format!("{}:{}", bin.display(), runner.env["PATH"]));
+    command.env("GITHUB_STEP_SUMMARY", &summary).env("GITHUB_OUTPUT", &outputs).env("GITHUB_RUN_NUMBER", "1");
+    let ended = command.stdin(Stdio::null()).output().unwrap();
+    let log = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{log}");
+    let read = |name: &str| {
+        std::fs::read_to_string(runner.blog().join(name)).unwrap_or_else(|_| panic!("{name}: {log}"))
+    };
+    assert!(read("comment.md").starts_with("### idempost: "));
+    assert!(read("report.html").starts_with("<!doctype html>"));
+    let summary = read("summary");
+    assert!(summary.contains("to write\n") && summary.contains("posts written\n"), "{summary}");
+    assert!(read("outputs").contains("\nexit=0\n"));
+}
+
 /// More than GitHub shows: ten are annotations, all are told.
 #[test]
 fn what_is_beyond_githubs_limits_is_told_elsewhere() {

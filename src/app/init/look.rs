@@ -30,11 +30,13 @@ pub(super) enum LangsFound {
 }
 
 /// Files that only one generator has.
-const MARKS: [(Preset, &str); 16] = [
+const MARKS: [(Preset, &str); 18] = [
     (Preset::Hugo, "hugo.toml"),
     (Preset::Hugo, "hugo.yaml"),
     (Preset::Hugo, "hugo.json"),
     (Preset::Hugo, "archetypes"),
+    (Preset::Hugo, "config/_default/hugo.toml"),
+    (Preset::Hugo, "config/_default/config.toml"),
     (Preset::Jekyll, "_config.yml"),
     (Preset::Jekyll, "_config.yaml"),
     (Preset::Astro, "astro.config.mjs"),
@@ -50,7 +52,20 @@ const MARKS: [(Preset, &str); 16] = [
 ];
 
 /// Folders in which posts are looked for, the most likely first.
-const ROOTS: [&str; 6] = ["content", "_posts", "src/content", "posts", "blog", "src/posts"];
+const ROOTS: [&str; 8] = [
+    "content",
+    "_posts",
+    "src/content/blog",
+    "src/content/posts",
+    "src/content",
+    "posts",
+    "blog",
+    "src/posts",
+];
+
+/// The file that Zola and older Hugo share, and the key that only one of them has in it.
+const SHARED_MARK: &str = "config.toml";
+const SHARED_KEYS: [(Preset, &str); 2] = [(Preset::Zola, "base_url"), (Preset::Hugo, "baseurl")];
 
 /// Looks at `folder`; the content root is the one that was named, else the first likely one.
 pub(super) fn at(folder: &Path, content: Option<&Path>) -> Found {
@@ -62,7 +77,8 @@ pub(super) fn at(folder: &Path, content: Option<&Path>) -> Found {
             .unwrap_or(crate::config::paths::DEFAULT_CONTENT)
             .to_owned(),
     };
-    let preset = MARKS.into_iter().find(|(_, mark)| folder.join(mark).exists());
+    let preset =
+        MARKS.into_iter().find(|(_, mark)| folder.join(mark).exists()).or_else(|| by_shared_file(folder));
     // A root that cannot be walked has nothing to find; `check` will say what is wrong with it.
     let files: Vec<String> = source::walk(&folder.join(&content), &WalkOptions::default())
         .map(|walked| walked.files.into_iter().map(|file| file.path).collect())
@@ -81,6 +97,14 @@ pub(super) fn at(folder: &Path, content: Option<&Path>) -> Found {
         _ => LangsFound::Clear(names),
     };
     Found { content, preset, langs, default_lang }
+}
+
+/// Zola or Hugo, by what their file says.
+fn by_shared_file(folder: &Path) -> Option<(Preset, &'static str)> {
+    let text = std::fs::read_to_string(folder.join(SHARED_MARK)).ok()?;
+    let keys: toml::Table = text.parse().ok()?;
+    let has = |wanted: &str| keys.keys().any(|key| key.eq_ignore_ascii_case(wanted));
+    SHARED_KEYS.into_iter().find(|(_, key)| has(key)).map(|(preset, _)| (preset, SHARED_MARK))
 }
 
 /// Languages with the number of their files. A suffix counts where another file differs from it by the

@@ -71,6 +71,25 @@ fn a_generator_is_known_by_its_files() {
 }
 
 #[test]
+fn zola_and_an_older_hugo_are_told_apart_by_what_their_file_says() {
+    for (text, preset) in [("base_url = \"https://a.example\"\n", "zola"), ("baseURL = \"/\"\n", "hugo")] {
+        let folder = tree(&["content/a.md"]);
+        std::fs::write(folder.path().join("config.toml"), text).unwrap();
+        assert_eq!(made(folder.path()).1.preset.value.as_str(), preset);
+    }
+    let folder = tree(&["content/a.md", "config.toml"]);
+    assert!(made(folder.path()).1.preset.is_default(), "a file that says neither");
+}
+
+#[test]
+fn the_folder_of_the_posts_comes_before_the_folder_of_everything() {
+    let folder = tree(&["astro.config.mjs", "src/content/blog/ko/a.md", "src/content/blog/en/a.md"]);
+    let (_, settings) = made(folder.path());
+    assert_eq!(settings.content.shown, "src/content/blog");
+    assert_eq!(langs(&settings), ["en", "ko"]);
+}
+
+#[test]
 fn a_file_that_is_there_is_left_alone() {
     let folder = tree(&["content/a.md"]);
     std::fs::write(folder.path().join(FILE_NAME), "source = \"mine\"\n").unwrap();
