@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex};
 
 use super::host::Host;
 use super::watch::{self, Voice};
-use super::{check, diff, explain, ingest, pager, runs};
+use super::{check, diff, explain, ingest, pager, runs, saved};
 use crate::apply::Clock;
 use crate::cli::{self, Cli, Format, RunsVerb, Verb, ViewFlags};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
+use crate::plan::compose::Composer;
+use crate::plan::saved::Saved;
 use crate::report::event::{Checked, End, Event};
 use crate::report::paint::Paint;
 use crate::report::watching::Watching;
@@ -96,6 +98,7 @@ fn run(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Exit, Failure> {
             return with_out(cli, |out| super::completions::completions(verb.shell, out));
         }
         Verb::Man => return super::completions::man(cli.global.out.as_deref(), &mut std::io::stdout()),
+        Verb::Show(verb) => return show(cli, env, &verb.plan),
         Verb::Init(verb) => return with_out(cli, |out| super::init::run(verb, cwd, out)),
         _ => {}
     }
@@ -177,11 +180,29 @@ async fn verb(
         }
         Verb::Id(_)
         | Verb::Config(_)
+        | Verb::Show(_)
         | Verb::Schema(_)
         | Verb::Init(_)
         | Verb::Completions(_)
         | Verb::Man => Ok(Exit::Done),
     }
+}
+
+/// A saved plan, told as `diff` tells one. No configuration, tree or store is looked at.
+fn show(cli: &Cli, env: &Environment, file: &Path) -> Result<Exit, Failure> {
+    let Saved { plan, changes, tool_version, .. } = saved::read(file)?.saved;
+    let mut renderer = renderer(cli.format(), output(cli, env, &plan.source.root, Purpose::Look)?);
+    told(renderer.event(&Event::Target(&plan.target)))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if tool_version != version {
+        let note =
+            format!("made by idempost {tool_version}; this is {version}, which would have to plan again");
+        told(renderer.event(&Event::Note(&note)))?;
+    }
+    told(renderer.event(&Event::Planned(&plan)))?;
+    let composer = Composer::of_given();
+    told(renderer.finish(&End::Plan { plan: &plan, changes: &changes, composer: &composer }))?;
+    Ok(Exit::Done)
 }
 
 async fn look(
@@ -196,6 +217,12 @@ async fn look(
     let outcome = diff::run(settings, host, exit_code, &events).await?;
     let diff::Outcome { plan, changes, composer, exit } = &outcome;
     rendering.finish(&End::Plan { plan, changes, composer })?;
+    if let Some(file) = cli.global.out.as_deref().filter(|_| settings.format == Format::Json) {
+        let file = file.display();
+        rendering.event(&Event::Note(&format!(
+            "the plan is saved: `idempost show {file}` tells it, `idempost ingest --plan {file}` applies it"
+        )));
+    }
     Ok(*exit)
 }
 
@@ -258,7 +285,10 @@ fn rendering(
     settings: &Settings,
     purpose: Purpose,
 ) -> Result<Rendering, Failure> {
-    let output = output(cli, env, &settings.content.here, purpose)?;
+    let mut output = output(cli, env, &settings.content.here, purpose)?;
+    if purpose == Purpose::Look && cli.global.out.is_some() {
+        output.saves = Some(saved::flags(settings));
+    }
     let rendering = Rendering(Mutex::new(renderer(settings.format, output)));
     if settings.format == Format::Human {
         for warning in &settings.warnings {
@@ -289,6 +319,7 @@ fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<
         purpose,
         summary: runner_file(cli, env, "GITHUB_STEP_SUMMARY"),
         outputs: runner_file(cli, env, "GITHUB_OUTPUT"),
+        saves: None,
         view: View {
             detail: view.map_or_else(Detail::default, detail),
             columns: if out_terminal { columns(env) } else { None },

@@ -8,13 +8,14 @@ use super::host::Host;
 use super::observe::{self, Policies};
 use super::open;
 use super::operation::{self, Asked, Outcome};
-use super::summary;
+use super::{saved, summary};
 use crate::apply::Executor;
 use crate::apply::planner::TreePlanner;
 use crate::apply::promote::{AssetFolder, Promoter};
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
-use crate::plan::{Observed, Plan, Policy};
+use crate::plan::compose::Composer;
+use crate::plan::{self, Observed, Plan, Policy};
 use crate::report::event::Event;
 
 /// Ingests. Everything that happens is told to `events`; the outcome has it whole.
@@ -23,11 +24,15 @@ pub async fn run(
     host: &Host,
     events: &(dyn Fn(&Event<'_>) + Sync),
 ) -> Result<Outcome, Failure> {
+    let saved = settings.saved_plan.as_deref().map(saved::read).transpose()?;
     let gathered = gather::gather(settings, host.clock.now())?;
     let store = open::open(settings)?;
     let (revision, _) = settings.source_revision();
     let policies = Policies { settings, revision };
     let policy = policies.policy(&gathered, store.as_ref());
+    if let Some(saved) = &saved {
+        saved::check(saved, settings, &policy)?;
+    }
     events(&Event::Target(&policy.target));
     gathered.notes.iter().for_each(|note| events(&Event::Note(note)));
     for diagnostic in &gathered.catalog.diagnostics {
@@ -48,7 +53,7 @@ pub async fn run(
     let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);
     executor.composer = gathered.composer();
     executor.promoter = folder.as_ref().map(|folder| folder as &dyn Promoter);
-    ingest(settings, host, &mut executor, &gathered, policies).await
+    ingest(settings, host, &mut executor, &gathered, policies, saved.as_ref()).await
 }
 
 /// Connects and hands the tree's planner to the job.
@@ -58,6 +63,7 @@ async fn ingest(
     executor: &mut Executor<'_>,
     gathered: &Gathered,
     policies: Policies<'_>,
+    saved: Option<&saved::Plan>,
 ) -> Result<Outcome, Failure> {
     operation::connect(executor).await?;
     // The engine's name and limits are known only now.
@@ -74,11 +80,28 @@ async fn ingest(
     let review = |plan: &mut Plan, observed: &Observed| {
         observe::note_defaults(plan, observed, settings, &gathered.catalog);
         observe::note_settings(plan);
-        refusal(plan, settings, gathered, events)
+        let moved = saved.map_or(0, |saved| hold(plan, saved, observed, &composer));
+        let refused = refusal(plan, settings, gathered, events);
+        refused.filter(|exit| *exit != Exit::Conflict || !settings.partial || plan.summary.conflict > moved)
     };
-    let about = about(settings, &policy, gathered);
+    let mut about = about(settings, &policy, gathered);
+    about.extend(saved.map(|saved| format!("{} {}", saved.digest, settings.partial)));
     let asked = Asked { verb: "ingest", about, planner: &planner, review: &review };
     operation::carry_out(settings, host, executor, asked).await
+}
+
+/// Leaves of a plan what a saved one says too. How many posts moved since.
+fn hold(plan: &mut Plan, saved: &saved::Plan, observed: &Observed, composer: &Composer) -> usize {
+    let held = plan::saved::hold(plan, &saved.saved, observed, composer);
+    if held.beside > 0 {
+        let (are, is) = (held.beside, &saved.shown);
+        plan.notes
+            .push(format!("{are} more posts differ from the store and are not in {is}: they are left alone"));
+    }
+    if held.done > 0 {
+        plan.notes.push(format!("{} posts are already as {} wants them", held.done, saved.shown));
+    }
+    held.moved
 }
 
 /// Why a plan is not applied, if it is not.

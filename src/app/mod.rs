@@ -20,6 +20,7 @@ pub mod operation;
 pub mod output;
 pub mod pager;
 pub mod runs;
+pub mod saved;
 pub mod schema;
 pub mod summary;
 pub mod watch;

@@ -8,7 +8,7 @@ use crate::report::format::Format;
 /// The formats that make sense for a verb, the default one first.
 pub(super) fn of(verb: &str) -> &'static [Format] {
     match verb {
-        "ingest" | "diff" => {
+        "ingest" | "diff" | "show" => {
             &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown, Format::Html]
         }
         "check" => &[

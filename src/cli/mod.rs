@@ -6,7 +6,7 @@
 //! was typed, exported or written in the file.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -18,7 +18,7 @@ use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
     Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect, IdKind, IdNew, IdVerb,
-    Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Watch,
+    Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Watch,
 };
 
 use crate::error::Exit;
@@ -89,6 +89,8 @@ pub enum Verb {
     /// Begins with a run over the whole tree. A broken save shows what is wrong and keeps the last good
     /// version; a post that somebody else changed meanwhile is shown and left alone.
     Watch(Watch),
+    /// Show a saved plan
+    Show(Show),
     /// Check the files alone, without a store
     Check(Check),
     /// Tell where an id, a hash, a decision comes from, judged against the whole tree
@@ -152,6 +154,7 @@ impl Verb {
         match self {
             Verb::Ingest(_) => "ingest",
             Verb::Diff(_) => "diff",
+            Verb::Show(_) => "show",
             Verb::Watch(_) => "watch",
             Verb::Check(_) => "check",
             Verb::Explain(_) => "explain",
@@ -175,6 +178,7 @@ impl Verb {
     pub fn view(&self) -> Option<&ViewFlags> {
         match self {
             Verb::Diff(verb) => Some(&verb.view),
+            Verb::Show(verb) => Some(&verb.view),
             _ => None,
         }
     }
@@ -233,6 +237,14 @@ impl Verb {
             Verb::Ingest(verb) => Some(&verb.policy),
             Verb::Diff(verb) => Some(&verb.policy),
             _ => None,
+        }
+    }
+
+    /// The saved plan that is applied, and whether a part of it may be.
+    pub fn saved_plan(&self) -> (Option<&Path>, bool) {
+        match self {
+            Verb::Ingest(verb) => (verb.plan.as_deref(), verb.partial),
+            _ => (None, false),
         }
     }
 

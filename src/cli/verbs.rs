@@ -16,6 +16,12 @@ pub struct Ingest {
     /// Show what would be done and write nothing, as `diff`.
     #[arg(long, short = 'n')]
     pub dry_run: bool,
+    /// Apply this saved plan and nothing else (`diff --out plan.json`); what moved since is refused.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dry_run", "paths", "changed_since"])]
+    pub plan: Option<PathBuf>,
+    /// Apply the posts of a saved plan that did not move, and leave the others.
+    #[arg(long, requires = "plan")]
+    pub partial: bool,
     /// Where.
     #[command(flatten)]
     pub target: TargetFlags,
@@ -78,6 +84,17 @@ pub struct Watch {
     /// Running.
     #[command(flatten)]
     pub running: RunningFlags,
+}
+
+/// `show`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Show {
+    /// A plan that `diff --out plan.json` saved.
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// How much is shown.
+    #[command(flatten)]
+    pub view: ViewFlags,
 }
 
 /// `check`.

@@ -190,6 +190,10 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// What may be done.
     pub policy: Policy,
+    /// `--plan`: the saved plan that is applied.
+    pub saved_plan: Option<PathBuf>,
+    /// `--partial`: what moved since that plan is left, and the rest applied.
+    pub partial: bool,
     /// `--operation-id`.
     pub operation_id: Option<String>,
     /// Which revision.
@@ -261,6 +265,8 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         retry: read::retry(&layers)?,
         limits: read::limits(&layers)?,
         policy,
+        saved_plan: cli.verb.saved_plan().0.map(|path| cwd.join(path)),
+        partial: cli.verb.saved_plan().1,
         operation_id: operation.and_then(|flags| flags.operation_id.clone()),
         revision: operation.map_or(Revision::Detect, |flags| match (flags.revision, flags.no_revision) {
             (Some(number), _) => Revision::Is(number),

@@ -14,6 +14,7 @@ mod guard;
 pub mod lifecycle;
 mod orphan;
 pub mod pipeline;
+pub mod saved;
 pub mod text;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -17,6 +17,7 @@ use crate::catalog::Skipped;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::Failure;
 use crate::plan::change::FieldChange;
+use crate::plan::saved::Flags;
 use crate::plan::{Action, Operation, Plan, Summary};
 use crate::post::links::Asset;
 use crate::post::{Parsed, Skip};
@@ -30,12 +31,19 @@ pub struct Json {
     err: Stream,
     paint_err: Paint,
     quiet: bool,
+    saves: Option<Flags>,
 }
 
 impl Json {
     /// Makes it. There is no bar and no colour in the output.
     pub fn new(output: Output) -> Self {
-        Json { out: output.out, err: output.err, paint_err: output.paint_err, quiet: output.quiet }
+        Json {
+            out: output.out,
+            err: output.err,
+            paint_err: output.paint_err,
+            quiet: output.quiet,
+            saves: output.saves,
+        }
     }
 }
 
@@ -52,6 +60,11 @@ impl Renderer for Json {
     }
 
     fn finish(&mut self, end: &End<'_>) -> io::Result<()> {
+        if let (Some(flags), End::Plan { plan, changes, composer }) = (self.saves, end) {
+            let mut out = io::BufWriter::new(&mut self.out);
+            super::saved::write(&mut out, plan, changes, composer, flags)?;
+            return out.flush();
+        }
         let value = match end {
             End::Check(checked) => check(checked),
             End::Plan { plan: planned, changes, .. } => plan(planned, changes),

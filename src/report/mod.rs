@@ -19,6 +19,7 @@ pub mod ndjson;
 pub mod paint;
 pub mod progress;
 pub mod sarif;
+pub mod saved;
 pub mod snippet;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::diagnostic::Diagnostic;
+use crate::plan::saved::Flags;
 use event::{End, Event};
 use format::Format;
 use paint::Paint;
@@ -71,6 +73,8 @@ pub struct Output {
     pub outputs: Option<Stream>,
     /// How much of a plan is shown to a person.
     pub view: View,
+    /// A plan is saved with these flags, for its application, and not only told: `diff --out` as JSON.
+    pub saves: Option<Flags>,
 }
 
 /// How much of a plan is shown to a person, and on how wide a screen.

@@ -169,6 +169,7 @@ fn told(format: Format, purpose: Purpose, paint: Paint, verbose: u8, quiet: bool
             summary: None,
             outputs: None,
             view: View::default(),
+            saves: None,
         },
     );
     let (plan, changes, run) = (plan(), changes(), run());
@@ -314,6 +315,7 @@ fn a_failure_is_told_in_every_format() {
             summary: None,
             outputs: None,
             view: View::default(),
+            saves: None,
         };
         let failure = Failure::new(Exit::Unreachable, "the store did not answer").help("try again");
         renderer(format, output).finish(&End::Failed(&failure)).unwrap();

@@ -41,5 +41,6 @@ mod edits;
 mod equal;
 mod lifecycle;
 mod operations;
+mod plans;
 mod refusals;
 mod sources;

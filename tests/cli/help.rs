@@ -2,9 +2,10 @@
 
 use super::harness::Scratch;
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "ingest",
     "diff",
+    "show",
     "check",
     "explain",
     "id",
