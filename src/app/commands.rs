@@ -17,6 +17,7 @@ use crate::plan::compose::Composer;
 use crate::plan::saved::Saved;
 use crate::report::event::{Checked, End, Event};
 use crate::report::paint::Paint;
+use crate::report::runner::NoCommands;
 use crate::report::watching::Watching;
 use crate::report::{Detail, Output, Purpose, Renderer, Stream, View, renderer};
 
@@ -155,7 +156,7 @@ async fn verb(
         Verb::Explain(typed) => {
             let subject = typed.subject.as_deref().unwrap_or_default();
             let explained = explain::run(settings, host, subject, cwd)?;
-            with_out(cli, |out| {
+            with_posts(cli, env, |out| {
                 told(explain::print(&explained, &settings.content.here, settings.format, out))?;
                 Ok(explained.exit)
             })
@@ -166,7 +167,7 @@ async fn verb(
                 Some(RunsVerb::List) | None => None,
             };
             let rows = runs::run(settings, host, id, &|_| {}).await?;
-            with_out(cli, |out| {
+            with_posts(cli, env, |out| {
                 told(runs::print(&rows, id.is_some(), settings.format, out))?;
                 Ok(Exit::Done)
             })
@@ -304,12 +305,14 @@ fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<
     let out: Stream = match &cli.global.out {
         Some(path) => Box::new(OutFile::new(path)?),
         None if out_terminal && cli.format() == Format::Human => pager::stream(view, env),
-        None => Box::new(std::io::stdout()),
+        // What this format says to the runner are commands.
+        None if cli.format() == Format::Github => Box::new(std::io::stdout()),
+        None => console(env, std::io::stdout()),
     };
     let err_terminal = std::io::stderr().is_terminal();
     Ok(Output {
         out,
-        err: Box::new(std::io::stderr()),
+        err: console(env, std::io::stderr()),
         paint_out: Paint::choose(cli.global.color, out_terminal, env),
         paint_err: Paint::choose(cli.global.color, err_terminal, env),
         quiet: cli.global.quiet,
@@ -373,6 +376,26 @@ impl Write for OutFile {
 impl Drop for OutFile {
     fn drop(&mut self) {
         let _ = std::fs::rename(&self.part, &self.path);
+    }
+}
+
+/// A stream that GitHub's runner may be reading: nothing of a post becomes a command to it.
+fn console(env: &Environment, stream: impl Write + Send + 'static) -> Stream {
+    if env.get("GITHUB_ACTIONS").is_some_and(|text| text == "true") {
+        return Box::new(NoCommands::new(stream));
+    }
+    Box::new(stream)
+}
+
+/// [`with_out`] for what tells of posts.
+fn with_posts(
+    cli: &Cli,
+    env: &Environment,
+    work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    match &cli.global.out {
+        Some(_) => with_out(cli, work),
+        None => work(&mut console(env, std::io::stdout())),
     }
 }
 

@@ -18,6 +18,7 @@ pub mod markdown;
 pub mod ndjson;
 pub mod paint;
 pub mod progress;
+pub mod runner;
 pub mod sarif;
 pub mod saved;
 pub mod snippet;

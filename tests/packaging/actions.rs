@@ -484,6 +484,41 @@ fn the_readme_alone_leads_to_the_files_that_a_pull_request_shows() {
     assert!(read("outputs").contains("\nexit=0\n"));
 }
 
+/// Whatever a verb prints in a job's log: nothing that a post says is a command to the runner.
+#[test]
+fn no_text_of_a_post_is_a_command_in_a_log() {
+    let runner = Runner::new("http://127.0.0.1:9");
+    let body = |word: &str| format!("::error::before\n\n{word}\n\n  ::stop-commands::x\n\n##[error]legacy\n");
+    let post = |word: &str| format!("---\ntitle: \"::add-mask::e\"\ndate: 2031-01-01\n---\n\n{}", body(word));
+    runner.write(
+        "idempost.toml",
+        "content = \"content\"\nlangs = [\"en\"]\ndefault_lang = \"en\"\ntimezone = \"UTC\"\n",
+    );
+    runner.write("content/a.md", &post("old"));
+    let run = |actions: &str, args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_idempost"));
+        command.args(args).current_dir(runner.blog()).env_clear().envs(&runner.env);
+        let ended = command.env("GITHUB_ACTIONS", actions).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8_lossy(&ended.stdout).into_owned() + &String::from_utf8_lossy(&ended.stderr)
+    };
+    run("true", &["ingest"]);
+    runner.write("content/a.md", &post("new"));
+    runner.write("content/::error::b.md", "---\ntitle: x\ndate: 2031-13-01\n---\n");
+    let shown = run("false", &["diff", "-v", "--keep-going"]);
+    assert!(!commands(&shown).is_empty(), "the control shows the text as it is: {shown}");
+    for args in [
+        &["diff", "-v", "--keep-going"][..],
+        &["diff", "--format", "markdown", "--keep-going"],
+        &["check", "-v"],
+        &["explain", "content/a.md"],
+        &["ingest", "--keep-going", "-v"],
+        &["runs"],
+    ] {
+        let log = run("true", args);
+        assert!(commands(&log).is_empty(), "{args:?}: {:?}", commands(&log));
+    }
+}
+
 /// More than GitHub shows: ten are annotations, all are told.
 #[test]
 fn what_is_beyond_githubs_limits_is_told_elsewhere() {
