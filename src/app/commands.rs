@@ -305,9 +305,9 @@ fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<
     let out: Stream = match &cli.global.out {
         Some(path) => Box::new(OutFile::new(path)?),
         None if out_terminal && cli.format() == Format::Human => pager::stream(view, env),
-        // What this format says to the runner are commands.
-        None if cli.format() == Format::Github => Box::new(std::io::stdout()),
-        None => console(env, std::io::stdout()),
+        // The other formats are read by programs, and what that for GitHub says are commands.
+        None if matches!(cli.format(), Format::Human | Format::Markdown) => console(env, std::io::stdout()),
+        None => Box::new(std::io::stdout()),
     };
     let err_terminal = std::io::stderr().is_terminal();
     Ok(Output {
@@ -394,8 +394,8 @@ fn with_posts(
     work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     match &cli.global.out {
-        Some(_) => with_out(cli, work),
-        None => work(&mut console(env, std::io::stdout())),
+        None if cli.format() == Format::Human => work(&mut console(env, std::io::stdout())),
+        _ => with_out(cli, work),
     }
 }
 

@@ -46,7 +46,9 @@ impl<W: Write> NoCommands<W> {
 impl<W: Write> Write for NoCommands<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut out = Vec::with_capacity(bytes.len());
-        bytes.iter().for_each(|byte| self.byte(*byte, &mut out));
+        for byte in bytes {
+            self.byte(*byte, &mut out);
+        }
         self.inner.write_all(&out)?;
         Ok(bytes.len())
     }

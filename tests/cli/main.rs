@@ -14,6 +14,7 @@
 mod changed_since;
 mod harness;
 mod help;
+mod hostile;
 mod id;
 mod posts;
 mod settings;
