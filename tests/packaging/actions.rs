@@ -558,4 +558,11 @@ fn a_command_that_is_none_is_refused() {
     let used = runner.uses(&[("command", "ingest; touch ran")]);
     assert_eq!(used.exit, 64, "{used:#?}");
     assert!(!runner.blog().join("ran").exists());
+    // A secret that is not there.
+    copy(&package().join("content"), &runner.blog().join("content"));
+    runner.env.remove("IDEMPOST_URI");
+    let used = runner.uses(&[]);
+    assert_eq!((used.exit, used.output("exit")), (64, "64"), "{used:#?}");
+    assert!(used.log.contains("::error title=idempost::there is no plan (exit 64)"), "{}", used.log);
+    assert!(used.log.contains("no store is named"), "{}", used.log);
 }
