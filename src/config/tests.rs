@@ -249,6 +249,8 @@ fn what_is_not_acted_on_and_what_is_misspelt_is_said() {
 fn a_format_that_makes_no_sense_is_refused() {
     let folder = tree("");
     let failure = load_in(folder.path(), &["explain", "a.md", "--format", "sarif"], &[]).unwrap_err();
+    assert!(failure.message.contains("[possible values: human, json, ndjson]"), "{}", failure.message);
+    let failure = load_in(folder.path(), &["--format", "sarif", "explain", "a.md"], &[]).unwrap_err();
     assert_eq!(failure.help, "--format for it: human, json, ndjson");
 }
 
