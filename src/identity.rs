@@ -28,10 +28,15 @@ impl PostId {
     /// Derives the id (`DESIGN` 1). A canonical language holds no `:`, so no two triples meet in the
     /// hashed text.
     pub fn derive(slug: &Slug, lang: &Lang, published_at: PublishedAt) -> Self {
+        Self::of_texts(slug.as_str(), lang.as_str(), published_at)
+    }
+
+    /// The id that a stored document has by its own fields, canonical or not.
+    pub fn of_texts(slug: &str, lang: &str, published_at: PublishedAt) -> Self {
         let mut hasher = Sha256::new();
-        hasher.update(slug.as_str().as_bytes());
+        hasher.update(slug.as_bytes());
         hasher.update(b":");
-        hasher.update(lang.as_str().as_bytes());
+        hasher.update(lang.as_bytes());
         let digest = hasher.finalize();
         let random = digest.iter().take(10).fold(0_u128, |sum, byte| (sum << 8) | u128::from(*byte));
         PostId(ulid::Ulid::from_parts(published_at.unix_millis().unsigned_abs(), random))

@@ -25,11 +25,12 @@ use idempost::report::json::{self, PostReport};
 use idempost::store::document::{self, Ingest, OWNED_FIELDS};
 use serde_json::{Value, json};
 
-const NAMES: [SchemaName; 7] = [
+const NAMES: [SchemaName; 8] = [
     SchemaName::Document,
     SchemaName::Plan,
     SchemaName::Run,
     SchemaName::Check,
+    SchemaName::Verify,
     SchemaName::Post,
     SchemaName::FrontMatter,
     SchemaName::Config,

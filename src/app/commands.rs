@@ -9,13 +9,14 @@ use super::host::Host;
 use super::watch::{self, Voice};
 use super::{check, diff, explain, ingest, pager, runs, saved};
 use crate::apply::Clock;
+use crate::apply::verify::Depth;
 use crate::cli::{self, Cli, Format, RunsVerb, Verb, ViewFlags};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
 use crate::plan::compose::Composer;
 use crate::plan::saved::Saved;
-use crate::report::event::{Checked, End, Event};
+use crate::report::event::{Checked, End, Event, Verified};
 use crate::report::paint::Paint;
 use crate::report::runner::NoCommands;
 use crate::report::watching::Watching;
@@ -133,6 +134,10 @@ async fn verb(
         Verb::Ingest(typed) if typed.dry_run => look(cli, env, settings, host, false).await,
         Verb::Ingest(_) => apply(cli, env, settings, host).await,
         Verb::Diff(typed) => look(cli, env, settings, host, typed.exit_code).await,
+        Verb::Verify(typed) => {
+            let depth = if typed.render { Depth::Rendered } else { Depth::Digests };
+            verify(cli, env, settings, host, depth).await
+        }
         Verb::Watch(_) => watch(cli, env, settings, host).await,
         Verb::Check(typed) => {
             let rendering = rendering(cli, env, settings, Purpose::Check)?;
@@ -234,6 +239,26 @@ async fn apply(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -
     let (plan, composer, run) = (&outcome.plan, &outcome.composer, &outcome.report);
     rendering.finish(&End::Run { plan, changes: &[], composer, run })?;
     Ok(outcome.report.exit)
+}
+
+async fn verify(
+    cli: &Cli,
+    env: &Environment,
+    settings: &Settings,
+    host: &Host,
+    depth: Depth,
+) -> Result<Exit, Failure> {
+    let purpose = if settings.policy.repair { Purpose::Apply } else { Purpose::Look };
+    let rendering = rendering(cli, env, settings, purpose)?;
+    let outcome = super::verify::run(settings, host, depth, &|event| rendering.event(event)).await?;
+    rendering.finish(&End::Verified(&Verified {
+        plan: &outcome.plan,
+        findings: &outcome.findings,
+        counts: outcome.counts,
+        repaired: outcome.repaired.as_ref().map(|(plan, run)| (plan, run)),
+        exit: outcome.exit,
+    }))?;
+    Ok(outcome.exit)
 }
 
 async fn watch(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -> Result<Exit, Failure> {

@@ -89,7 +89,7 @@ pub async fn run(
 }
 
 /// Reads the stored documents of what is updated, makes the new ones, and compares, some at a time.
-async fn changes(
+pub(super) async fn changes(
     plan: &Plan,
     executor: &Executor<'_>,
     store: &dyn Store,

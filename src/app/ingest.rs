@@ -124,7 +124,7 @@ pub(super) fn refusal(
 }
 
 /// What tells one ingest from another: policy, pipeline, and the digest of every file and its assets.
-fn about(settings: &Settings, policy: &Policy, gathered: &Gathered) -> Vec<String> {
+pub(super) fn about(settings: &Settings, policy: &Policy, gathered: &Gathered) -> Vec<String> {
     let flags = settings.policy;
     let mut parts: Vec<String> = vec![
         format!(

@@ -23,6 +23,7 @@ pub mod runs;
 pub mod saved;
 pub mod schema;
 pub mod summary;
+pub mod verify;
 pub mod watch;
 
 pub use commands::main;

@@ -15,6 +15,7 @@ pub mod retry;
 pub mod run;
 pub mod settle;
 pub mod statement;
+pub mod verify;
 
 use std::collections::HashMap;
 use std::future::Future;

@@ -18,7 +18,7 @@ use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
     Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect, IdKind, IdNew, IdVerb,
-    Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Watch,
+    Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Verify, Watch,
 };
 
 use crate::error::Exit;
@@ -93,6 +93,11 @@ pub enum Verb {
     Show(Show),
     /// Check the files alone, without a store
     Check(Check),
+    /// Compare every stored post with its source, and mend what differs with --repair
+    ///
+    /// Tells orphans, duplicates, changed fields, foreign documents, wrong ids, broken pointers and left-over
+    /// claims, and writes nothing. Exit 5 where anything differs.
+    Verify(Verify),
     /// Tell where an id, a hash, a decision comes from, judged against the whole tree
     Explain(Explain),
     /// Make, derive and inspect ids of the kinds a team chooses between
@@ -126,9 +131,11 @@ impl Cli {
         if let Some(running) = self.verb.running() {
             running.typed(&mut out);
         }
-        if let Some(policy) = self.verb.policy() {
-            push(&mut out, "limits.prune", "--max-prune", policy.max_prune.as_deref());
-        }
+        let max_prune = match &self.verb {
+            Verb::Verify(verb) => verb.max_prune.as_deref(),
+            _ => self.verb.policy().and_then(|policy| policy.max_prune.as_deref()),
+        };
+        push(&mut out, "limits.prune", "--max-prune", max_prune);
         out
     }
 
@@ -157,6 +164,7 @@ impl Verb {
             Verb::Show(_) => "show",
             Verb::Watch(_) => "watch",
             Verb::Check(_) => "check",
+            Verb::Verify(_) => "verify",
             Verb::Explain(_) => "explain",
             Verb::Id(_) => "id",
             Verb::Doctor(_) => "doctor",
@@ -199,6 +207,7 @@ impl Verb {
             Verb::Ingest(verb) => Some(&verb.target),
             Verb::Diff(verb) => Some(&verb.target),
             Verb::Watch(verb) => Some(&verb.target),
+            Verb::Verify(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
             Verb::Runs(verb) => Some(&verb.target),
@@ -213,6 +222,7 @@ impl Verb {
             Verb::Diff(verb) => Some(&verb.reading),
             Verb::Watch(verb) => Some(&verb.reading),
             Verb::Check(verb) => Some(&verb.reading),
+            Verb::Verify(verb) => Some(&verb.reading),
             Verb::Explain(verb) => Some(&verb.reading),
             Verb::Config(verb) => Some(&verb.reading),
             _ => None,
@@ -224,6 +234,7 @@ impl Verb {
             Verb::Ingest(verb) => Some(&verb.running),
             Verb::Diff(verb) => Some(&verb.running),
             Verb::Watch(verb) => Some(&verb.running),
+            Verb::Verify(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
             Verb::Runs(verb) => Some(&verb.running),
             Verb::Config(verb) => Some(&verb.running),
@@ -261,6 +272,7 @@ impl Verb {
         match self {
             Verb::Ingest(verb) => Some(&verb.operation),
             Verb::Diff(verb) => Some(&verb.operation),
+            Verb::Verify(verb) => Some(&verb.operation),
             _ => None,
         }
     }

@@ -120,6 +120,45 @@ pub struct Check {
     pub reading: ReadingFlags,
 }
 
+/// `verify`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Verify {
+    /// Mend what is ours: write what is missing or differs, set `live` and claims right, archive second
+    /// copies. Foreign documents and other sources are never touched.
+    #[arg(long, help_heading = "Policy")]
+    pub repair: bool,
+    /// With --repair: archive the posts of this source whose files are gone.
+    #[arg(long, requires = "repair", help_heading = "Policy")]
+    pub prune: bool,
+    /// How many posts may be archived at once: a number, or a share such as 10%.
+    #[arg(long, value_name = "LIMIT", requires = "repair", help_heading = "Policy")]
+    pub max_prune: Option<String>,
+    /// With --repair: mend the other posts where some files are invalid.
+    #[arg(long, requires = "repair", help_heading = "Policy")]
+    pub keep_going: bool,
+    /// Render every post and compare, also where all digests agree.
+    #[arg(long, help_heading = "Policy")]
+    pub render: bool,
+    /// A tree without posts is no error.
+    #[arg(long, help_heading = "Policy")]
+    pub allow_empty: bool,
+    /// Broken internal links are errors.
+    #[arg(long, help_heading = "Policy")]
+    pub strict_links: bool,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
+    /// Operations.
+    #[command(flatten)]
+    pub operation: OperationFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
 /// `explain`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Explain {
@@ -285,6 +324,8 @@ pub enum SchemaName {
     Run,
     /// Output of `check --format json`.
     Check,
+    /// Output of `verify --format json`.
+    Verify,
     /// Output of `explain FILE --format json`.
     Post,
     /// The front matter of a post, for editors.

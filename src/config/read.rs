@@ -239,6 +239,14 @@ pub(super) fn policy(verb: &Verb) -> Policy {
         Verb::Check(flags) => {
             Policy { allow_empty: flags.allow_empty, strict_links: flags.strict_links, ..Policy::default() }
         }
+        Verb::Verify(flags) => Policy {
+            keep_going: flags.keep_going,
+            allow_empty: flags.allow_empty,
+            strict_links: flags.strict_links,
+            prune: flags.prune,
+            repair: flags.repair,
+            ..Policy::default()
+        },
         Verb::Explain(flags) => Policy { strict_links: flags.strict_links, ..Policy::default() },
         _ => verb.policy().map_or_else(Policy::default, |flags| Policy {
             keep_going: flags.keep_going,

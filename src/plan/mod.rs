@@ -16,6 +16,7 @@ mod orphan;
 pub mod pipeline;
 pub mod saved;
 pub mod text;
+pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,6 +52,18 @@ pub enum Action {
 }
 
 impl Action {
+    /// All of them.
+    const ALL: [Action; 8] = [
+        Action::Create,
+        Action::Update,
+        Action::Restamp,
+        Action::Restore,
+        Action::Archive,
+        Action::Unchanged,
+        Action::Stale,
+        Action::Conflict,
+    ];
+
     /// The spelling of every output format.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -366,12 +379,9 @@ pub fn plan_again(
 
 /// Orders, counts, and compares the settings.
 fn finish(plan: &mut Plan, observed: &Observed, policy: &Policy) {
-    plan.operations.sort_by(|a, b| (&a.file, &a.id).cmp(&(&b.file, &b.id)));
     plan.orphans.sort_by(|a, b| (&a.path, &a.id).cmp(&(&b.path, &b.id)));
     plan.summary.orphans = plan.orphans.len();
-    for operation in &plan.operations {
-        *plan.summary.count(operation.action) += 1;
-    }
+    plan.recount();
     if let Some(before) = &observed.settings {
         let changed: Vec<(String, String, String)> = policy
             .settings
@@ -427,6 +437,15 @@ impl Reason {
 }
 
 impl Plan {
+    /// Orders the operations and counts them.
+    fn recount(&mut self) {
+        self.operations.sort_by(|a, b| (&a.file, &a.id).cmp(&(&b.file, &b.id)));
+        for action in Action::ALL {
+            let number = self.operations.iter().filter(|operation| operation.action == action).count();
+            *self.summary.count(action) = number;
+        }
+    }
+
     /// Whether applying it would write anything.
     pub fn has_changes(&self) -> bool {
         self.operations.iter().any(|operation| operation.action.writes())

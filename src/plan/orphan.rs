@@ -203,7 +203,7 @@ pub(super) fn again_without_file(
     }
 }
 
-fn archive(head: &Head, file: Option<&str>, reason: Reason, policy: &Policy) -> Operation {
+pub(super) fn archive(head: &Head, file: Option<&str>, reason: Reason, policy: &Policy) -> Operation {
     let before = head.ingest.clone().unwrap_or_default();
     let mut operation = stored(head, Action::Archive, reason);
     operation.file = file.map(str::to_owned);
@@ -212,7 +212,7 @@ fn archive(head: &Head, file: Option<&str>, reason: Reason, policy: &Policy) -> 
     operation
 }
 
-fn stored(head: &Head, action: Action, reason: Reason) -> Operation {
+pub(super) fn stored(head: &Head, action: Action, reason: Reason) -> Operation {
     Operation {
         id: head.id.clone(),
         slug: head.slug.clone(),

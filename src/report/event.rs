@@ -8,6 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Failure;
 use crate::plan::change::FieldChange;
 use crate::plan::compose::Composer;
+use crate::plan::verify::{Counts, Finding};
 use crate::plan::{Action, Plan, Summary};
 use crate::store::Target;
 
@@ -66,6 +67,21 @@ pub struct Checked<'a> {
     pub diagnostics: &'a [Diagnostic],
 }
 
+/// What `verify` found, and what it mended.
+#[derive(Debug, Clone, Copy)]
+pub struct Verified<'a> {
+    /// The tree against the store: source, target, files.
+    pub plan: &'a Plan,
+    /// Differences first, then what is worth knowing.
+    pub findings: &'a [Finding],
+    /// Counts of the collection.
+    pub counts: Counts,
+    /// What was applied, with `--repair`.
+    pub repaired: Option<(&'a Plan, &'a RunReport)>,
+    /// The exit.
+    pub exit: crate::error::Exit,
+}
+
 /// How a verb ended: what is told last.
 #[derive(Debug, Clone, Copy)]
 pub enum End<'a> {
@@ -91,6 +107,8 @@ pub enum End<'a> {
         /// What became of it.
         run: &'a RunReport,
     },
+    /// `verify`.
+    Verified(&'a Verified<'a>),
     /// It failed before there was a result.
     Failed(&'a Failure),
 }

@@ -11,8 +11,9 @@ use std::io::{self, Write};
 use super::event::{End, Event};
 use super::markdown::{self, Place};
 use super::snippet::plain;
-use super::{Output, Renderer, Stream, Told, count, human, with_root};
+use super::{Output, Renderer, Stream, Told, count, human, verify, with_root};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::plan::verify::Level;
 use crate::plan::{Action, Plan, Summary};
 
 /// Annotations of one kind that GitHub shows for a step.
@@ -182,6 +183,14 @@ impl Renderer for Github {
         match end {
             End::Check(checked) => self.problems(checked.diagnostics)?,
             End::Plan { plan, .. } | End::Run { plan, .. } => self.problems(&plan.diagnostics)?,
+            End::Verified(verified) => {
+                self.problems(&verified.plan.diagnostics)?;
+                for finding in verified.findings {
+                    let kind = if finding.level == Level::Difference { "error" } else { "notice" };
+                    let file = finding.file.as_deref().map(|file| with_root(&self.root, file));
+                    self.annotate(kind, (file, None, None), finding.code, &verify::message(finding))?;
+                }
+            }
             End::Failed(_) => {}
         }
         if let End::Failed(failure) = end {
@@ -223,6 +232,15 @@ fn values(end: &End<'_>) -> Vec<(&'static str, String)> {
             out.push(("failed", run.failed.len().to_string()));
             out.push(("run-id", run.run_id.clone()));
             out
+        }
+        End::Verified(verified) => {
+            let is = |level| verified.findings.iter().filter(|finding| finding.level == level).count();
+            vec![
+                ("differences", is(Level::Difference).to_string()),
+                ("notes", is(Level::Note).to_string()),
+                ("checked", verified.counts.checked.to_string()),
+                ("foreign", verified.counts.foreign.to_string()),
+            ]
         }
         End::Failed(_) => Vec::new(),
     }

@@ -69,6 +69,7 @@ impl Renderer for Json {
             End::Check(checked) => check(checked),
             End::Plan { plan: planned, changes, .. } => plan(planned, changes),
             End::Run { plan, changes, run: ran, .. } => run(plan, changes, ran),
+            End::Verified(verified) => super::verify::object(verified),
             End::Failed(failed) => {
                 self.err.write_all(failure_text(failed, self.paint_err).as_bytes())?;
                 failure(failed)
@@ -170,12 +171,6 @@ pub fn summary(summary: &Summary) -> Value {
 
 /// One change of a plan.
 pub fn change(operation: &Operation, fields: &[FieldChange]) -> Value {
-    let fields: Vec<Value> = fields
-        .iter()
-        .map(|field| {
-            json!({ "path": field.path, "before": bson(field.before.as_ref()), "after": bson(field.after.as_ref()) })
-        })
-        .collect();
     json!({
         "id": operation.id,
         "slug": operation.slug,
@@ -187,8 +182,14 @@ pub fn change(operation: &Operation, fields: &[FieldChange]) -> Value {
         "detail": operation.reason.detail,
         "help": operation.reason.help,
         "expectedVersion": operation.expected_version,
-        "fields": fields,
+        "fields": self::fields(fields),
     })
+}
+
+/// Fields that differ, with both values.
+pub fn fields(fields: &[FieldChange]) -> Value {
+    let field = |field: &FieldChange| json!({ "path": field.path, "before": bson(field.before.as_ref()), "after": bson(field.after.as_ref()) });
+    fields.iter().map(field).collect()
 }
 
 /// The object of `ingest`: the plan's keys and the run's.

@@ -103,6 +103,7 @@ pub fn text(end: &End<'_>, root: &str, place: Place) -> String {
         }
         End::Plan { plan, changes, .. } => written.plan(plan, changes, None, &tail(end), place),
         End::Run { plan, changes, run, .. } => written.plan(plan, changes, Some(run), &tail(end), place),
+        End::Verified(verified) => super::verify::markdown(verified, root, &tail(end), place),
         End::Failed(failure) => {
             let help: Vec<String> = failure.help.lines().map(|line| format!("\n{}\n", code(line))).collect();
             format!("### idempost: failed\n\n{}\n{}", code(&failure.message), help.concat())
@@ -117,14 +118,14 @@ fn tail(end: &End<'_>) -> String {
 }
 
 /// A list of items of one kind, what matters most first.
-struct Section {
-    head: String,
-    items: Vec<String>,
-    what: &'static str,
+pub(super) struct Section {
+    pub(super) head: String,
+    pub(super) items: Vec<String>,
+    pub(super) what: &'static str,
 }
 
 /// Puts a page together: every section as far as it fits, and what was left out at the end.
-fn page(head: &str, sections: &[Section], tail: &str, place: Place) -> String {
+pub(super) fn page(head: &str, sections: &[Section], tail: &str, place: Place) -> String {
     let mut out = head.to_owned();
     let mut room = place.room().saturating_sub(place.size(head) + place.size(tail) + REST_CHARS);
     let mut left_out: Vec<String> = Vec::new();
@@ -290,12 +291,12 @@ fn problems_count(diagnostics: &[Diagnostic]) -> Option<String> {
     (errors + warnings > 0).then(|| format!("{}, {}", count(errors, "error"), count(warnings, "warning")))
 }
 
-fn help(text: &str) -> String {
+pub(super) fn help(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" — {}", code(text)) }
 }
 
 /// Text as a code span: its marks are longer than any run of marks inside.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let cut = match text.char_indices().nth(VALUE_CHARS_MAX) {
         Some((at, _)) => format!("{} …", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),
@@ -308,7 +309,7 @@ fn code(text: &str) -> String {
 }
 
 /// A code span in a cell of a table, where a bar would end the cell in a code span too.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     code(text).replace('|', "\\|")
 }
 

@@ -24,6 +24,7 @@ pub mod saved;
 pub mod snippet;
 #[cfg(test)]
 mod tests;
+pub mod verify;
 pub mod watching;
 
 use std::collections::BTreeSet;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::event::{End, Event};
 use super::json::{self, FORMAT_VERSION};
+use super::verify;
 use super::{Output, Purpose, Renderer, Stream, Told};
 use crate::catalog::Skipped;
 use crate::diagnostic::Diagnostic;
@@ -139,6 +140,17 @@ impl Renderer for Ndjson {
                     object.retain(|key, _| told.contains(&key.as_str()) || more.contains(&key.as_str()));
                 }
                 self.line("end", object)
+            }
+            End::Verified(verified) => {
+                self.files(&verified.plan.diagnostics, &verified.plan.skipped)?;
+                for finding in verified.findings {
+                    self.line("finding", verify::finding(finding))?;
+                }
+                let object = verify::object(verified);
+                let told =
+                    ["summary", "repair", "exit"].map(|key| (key.to_owned(), object.get(key).cloned()));
+                let told = told.into_iter().map(|(key, value)| (key, value.unwrap_or_default())).collect();
+                self.line("end", Value::Object(told))
             }
             End::Failed(failure) => {
                 let object = json::failure(failure);

@@ -38,6 +38,8 @@ impl Renderer for Sarif {
         let log = match end {
             End::Check(checked) => log(checked.diagnostics, &self.root),
             End::Plan { plan, .. } | End::Run { plan, .. } => log(&plan.diagnostics, &self.root),
+            // The verb offers no SARIF; what the files are is told all the same.
+            End::Verified(verified) => log(&verified.plan.diagnostics, &self.root),
             End::Failed(failure) => {
                 self.err.write_all(failure_text(failure, self.paint_err).as_bytes())?;
                 whole(&[], &self.root, Some(failure))

@@ -181,7 +181,7 @@ impl Renderer for Watching {
                 let text = failure_text(failure, self.output.paint_err);
                 self.tell(&text)
             }
-            End::Check(_) | End::Plan { .. } => Ok(()),
+            End::Check(_) | End::Plan { .. } | End::Verified(_) => Ok(()),
         }
     }
 }

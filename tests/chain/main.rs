@@ -44,3 +44,4 @@ mod operations;
 mod plans;
 mod refusals;
 mod sources;
+mod verify;

@@ -24,6 +24,7 @@ mod races;
 mod scene;
 mod server;
 mod signals;
+mod verify;
 
 /// A size: small in the test command, whole in `scripts/chaos`.
 pub fn size(small: usize, full: usize) -> usize {

@@ -2,11 +2,12 @@
 
 use super::harness::Scratch;
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "ingest",
     "diff",
     "show",
     "check",
+    "verify",
     "explain",
     "id",
     "doctor",

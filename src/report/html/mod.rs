@@ -173,6 +173,12 @@ impl Renderer for Html {
                 let body = head(title, None, &summary_text(end)) + &self.problems(checked.diagnostics);
                 self.page(&format!("idempost: {title}"), &body, &[])
             }
+            // The verb offers no HTML; its counts are told all the same.
+            End::Verified(verified) => {
+                let body =
+                    head("verify", None, &summary_text(end)) + &self.problems(&verified.plan.diagnostics);
+                self.page("idempost: verify", &body, &[])
+            }
             End::Failed(failure) => {
                 self.err.write_all(failure_text(failure, self.paint_err).as_bytes())?;
                 let failed = item("error", "", &failure.message, &failure.help);

@@ -71,14 +71,14 @@ impl Lines<'_> {
         self.line(FAINT, "skipped", &what, skipped.reason.as_str(), out);
     }
 
-    fn line(&self, style: Style, action: &str, what: &str, reason: &str, out: &mut String) {
+    pub(super) fn line(&self, style: Style, action: &str, what: &str, reason: &str, out: &mut String) {
         let pad = " ".repeat(ACTION_COLUMNS.saturating_sub(action.width()));
         let reason = self.paint.style(FAINT, format!("({reason})"));
         out.push_str(&format!("{}{pad}  {} {reason}\n", self.paint.style(style, action), plain(what)));
     }
 
     /// What differs, under the line of its post.
-    fn changes(&self, changes: &[FieldChange], out: &mut String) {
+    pub(super) fn changes(&self, changes: &[FieldChange], out: &mut String) {
         let derived = |change: &&FieldChange| DERIVED_FIELDS.contains(&change.path.as_str());
         let named = |changes: &mut dyn Iterator<Item = &FieldChange>| {
             changes.map(|change| plain(&change.path)).collect::<Vec<String>>().join(", ")
@@ -139,7 +139,7 @@ impl Lines<'_> {
     }
 
     /// Detail stands below the file's name, on a narrow screen nearer to the edge.
-    fn indent(&self) -> String {
+    pub(super) fn indent(&self) -> String {
         let narrow = self.columns.is_some_and(|columns| columns < NARROW_COLUMNS);
         " ".repeat(if narrow { 2 } else { ACTION_COLUMNS + 2 })
     }

@@ -6,6 +6,7 @@
 mod lines;
 mod plan;
 mod text;
+mod verify;
 
 use std::io::{self, Write};
 
@@ -197,6 +198,14 @@ impl Renderer for Human {
                 self.problems(plan)?;
                 self.ran(plan, run)
             }
+            End::Verified(verified) => {
+                self.problems(verified.plan)?;
+                for note in &verified.plan.notes {
+                    self.note(note)?;
+                }
+                let text = verify::text(verified, &self.output);
+                self.result(&text)
+            }
             End::Failed(failure) => {
                 let text = failure_text(failure, self.output.paint_err);
                 self.tell(&text)
@@ -217,6 +226,10 @@ pub(super) fn summary_text(end: &End<'_>) -> String {
         End::Run { plan, run, .. } => {
             let summary = &plan.summary;
             files_line(summary, &plan.skipped) + &run_line(summary, run, Paint::OFF) + &orphans_line(plan)
+        }
+        End::Verified(verified) => {
+            let plan = verified.plan;
+            files_line(&plan.summary, &plan.skipped) + &verify::summary(verified, Paint::OFF)
         }
         End::Failed(failure) => failure_text(failure, Paint::OFF),
     }
