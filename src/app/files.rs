@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use crate::apply::assets::AssetFiles;
+use crate::catalog::links::NoAsset;
 use crate::diagnostic::Diagnostic;
 use crate::plan::compose::{self, Sources};
 use crate::post::{self, Outcome, Post, Rules};
@@ -50,5 +52,19 @@ impl Sources for Files {
             Outcome::Skipped(..) => Err(compose::changed(file, "it makes no post now")),
             Outcome::Invalid => Err(compose::changed(file, "it has errors now")),
         }
+    }
+}
+
+impl AssetFiles for Files {
+    fn open(&self, path: &str) -> Result<std::fs::File, String> {
+        source::open_asset(&self.root, path).map_err(|why| {
+            let why = match why {
+                NoAsset::Absent => "is gone",
+                NoAsset::Unreadable => "cannot be read",
+                NoAsset::Outside => "leads out of the content root now",
+                NoAsset::TooLarge => "is larger than an asset may be",
+            };
+            why.to_owned()
+        })
     }
 }

@@ -150,7 +150,7 @@ fn unreadable(diagnostic: Diagnostic) -> Parsed {
 fn facts(catalog: &Catalog, root: &Path) -> AssetFacts {
     links::assets_wanted(catalog)
         .into_par_iter()
-        .filter_map(|path| source::asset(root, &path).map(|fact| (path, fact)))
+        .map(|path| (path.clone(), source::asset(root, &path)))
         .collect()
 }
 

@@ -8,10 +8,9 @@ use super::host::Host;
 use super::observe::{self, Policies};
 use super::open;
 use super::operation::{self, Asked, Outcome};
-use super::{saved, summary};
+use super::{assets, saved, summary};
 use crate::apply::Executor;
 use crate::apply::planner::TreePlanner;
-use crate::apply::promote::{AssetFolder, Promoter};
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
 use crate::plan::compose::Composer;
@@ -45,14 +44,14 @@ pub async fn run(
     }
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
-    let folder = settings
-        .assets_store
-        .value
-        .clone()
-        .map(|folder| AssetFolder { root: settings.content.root.value.clone(), folder });
+    let objects = assets::open(settings)?;
+    let rows;
     let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);
     executor.composer = gathered.composer();
-    executor.promoter = folder.as_ref().map(|folder| folder as &dyn Promoter);
+    if let Some(objects) = &objects {
+        rows = assets::rows(settings, host, store.as_ref(), objects, &gathered.sources, &executor.writer);
+        executor.promoter = Some(&rows);
+    }
     ingest(settings, host, &mut executor, &gathered, policies, saved.as_ref()).await
 }
 

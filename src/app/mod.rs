@@ -1,5 +1,6 @@
 //! One file a verb. Picks the store, owns clock, chance and signals; no rule of the domain lives here.
 
+pub mod assets;
 pub mod check;
 pub mod commands;
 pub mod completions;

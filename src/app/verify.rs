@@ -4,6 +4,7 @@
 //! Begin at [`run`]. Without `--repair` nothing is written, no row either. With it the plan is applied and
 //! the store is looked at again: what is told is what is left.
 
+use super::assets;
 use super::gather::{self, Gathered};
 use super::host::Host;
 use super::observe::{self, Policies};
@@ -11,7 +12,6 @@ use super::operation::{self, Asked};
 use super::{diff, ingest, open};
 use crate::apply::Executor;
 use crate::apply::planner::{Planner, TreePlanner};
-use crate::apply::promote::{AssetFolder, Promoter};
 use crate::apply::verify::{Depth, RepairPlanner, survey};
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
@@ -48,17 +48,17 @@ pub async fn run(
     gathered.catalog.diagnostics.iter().for_each(|problem| events(&Event::Problem(problem)));
     gather::check_not_empty(&gathered.catalog, settings)?;
     observe::check_prune(&gathered.catalog, settings)?;
-    let folder = settings
-        .assets_store
-        .value
-        .clone()
-        .map(|folder| AssetFolder { root: settings.content.root.value.clone(), folder });
+    let objects = assets::open(settings)?;
+    let rows;
     let repair = settings.policy.repair;
     let mut repaired = None;
     if repair && (gathered.catalog.invalid.is_empty() || settings.policy.keep_going) {
         let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);
         executor.composer = gathered.composer();
-        executor.promoter = folder.as_ref().map(|folder| folder as &dyn Promoter);
+        if let Some(objects) = &objects {
+            rows = assets::rows(settings, host, store.as_ref(), objects, &gathered.sources, &executor.writer);
+            executor.promoter = Some(&rows);
+        }
         repaired = Some(mend(settings, host, executor, &gathered, depth).await?);
     }
     let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);

@@ -3,9 +3,11 @@
 //! Begin at [`Executor::apply`]. A batch is composed (`compose`), sent and settled before its documents are
 //! let go, so that only what is in flight is in memory. It decides nothing about posts: every statement comes from the plan
 //! (`statement`), every doubt is settled by reading back (`settle`), every pause by `retry`. `run`
-//! keeps the rows by which runs know of each other; `promote` stores assets before a post is shown.
+//! keeps the rows by which runs know of each other; `promote` stores assets before a post is shown, each
+//! of them once (`assets`).
 //! Nothing here prints, and nothing but this module sends twice.
 
+pub mod assets;
 mod batch;
 mod compose;
 pub mod job;
@@ -35,7 +37,7 @@ use crate::plan::{Action, Operation, Others, Plan};
 use crate::report::event::{Event, FailedPost};
 use crate::store::document::Head;
 use crate::store::{Class, Fault, Store};
-use promote::Promoter;
+use assets::Promoter;
 use retry::RetryPolicy;
 use statement::Writer;
 
@@ -232,14 +234,12 @@ impl Executor<'_> {
     async fn split(&self, writing: &[&Arc<Operation>]) -> (Vec<Arc<Operation>>, Vec<Arc<Operation>>) {
         let mut alone = Vec::new();
         let mut together = Vec::new();
+        let absent = self.absent_assets(writing).await;
         for operation in writing {
             let claimed = operation.seen.as_ref().is_some_and(|seen| {
                 seen.status == crate::store::document::Status::Publishing || seen.claim.is_some()
             });
-            let missing = match self.promoter {
-                Some(promoter) => promoter.missing(operation).await,
-                None => false,
-            };
+            let missing = promote::assets_of(operation).iter().any(|asset| absent.contains(&asset.sha256));
             if missing || (claimed && operation.content.is_some()) {
                 alone.push(Arc::clone(operation));
             } else {

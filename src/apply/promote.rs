@@ -3,12 +3,10 @@
 //! Between the claim and the activation stands nothing but copies under a content address, which may
 //! be repeated. Begin at [`Executor::publish`].
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use bson::doc;
 
 use super::batch::{Pending, failed_post};
@@ -21,90 +19,20 @@ use crate::post::links::Asset;
 use crate::store::document::{Claim, Content, Ingest, Status};
 use crate::store::{Class, Fault, Statement};
 
-/// Where assets are kept, under their content address. Storing twice is storing once.
-#[async_trait]
-pub trait Promoter: Send + Sync {
-    /// Whether the asset is there, whole.
-    async fn stored(&self, asset: &Asset) -> Result<bool, Fault>;
-
-    /// Stores the asset.
-    async fn store(&self, asset: &Asset) -> Result<(), Fault>;
-}
-
-impl dyn Promoter + '_ {
-    /// Whether some asset of the operation is not stored, or cannot be looked up.
-    pub(super) async fn missing(&self, operation: &Operation) -> bool {
-        let Some(stamp) = operation.stamp.as_ref().filter(|_| operation.content.is_some()) else {
-            return false;
-        };
-        for asset in &stamp.assets {
-            if !matches!(self.stored(asset).await, Ok(true)) {
-                return true;
-            }
-        }
-        false
+impl Executor<'_> {
+    /// The digests that have to be stored before some operation may show its post.
+    pub(super) async fn absent_assets(&self, writing: &[&Arc<Operation>]) -> HashSet<String> {
+        let Some(promoter) = self.promoter else { return HashSet::new() };
+        let assets: Vec<&Asset> = writing.iter().flat_map(|operation| assets_of(operation)).collect();
+        promoter.absent(&assets).await
     }
 }
 
-/// A folder of assets: `<dir>/<sha256>.<ext>`.
-#[derive(Debug, Clone)]
-pub struct AssetFolder {
-    /// The content root that the assets come from.
-    pub root: PathBuf,
-    /// Where they go.
-    pub folder: PathBuf,
-}
-
-impl AssetFolder {
-    fn place(&self, asset: &Asset) -> PathBuf {
-        self.folder.join(object_name(asset))
-    }
-}
-
-/// The content address of an asset: what its URL ends with, so that readers find what was stored.
-fn object_name(asset: &Asset) -> &str {
-    asset.url.as_deref().and_then(|url| url.rsplit('/').next()).unwrap_or(&asset.sha256)
-}
-
-#[async_trait]
-impl Promoter for AssetFolder {
-    async fn stored(&self, asset: &Asset) -> Result<bool, Fault> {
-        let place = self.place(asset);
-        let bytes = asset.bytes;
-        blocking(move || Ok(std::fs::metadata(&place).is_ok_and(|found| found.len() == bytes))).await
-    }
-
-    async fn store(&self, asset: &Asset) -> Result<(), Fault> {
-        let (from, to, asset) = (self.root.join(&asset.path), self.place(asset), asset.clone());
-        let folder = self.folder.clone();
-        blocking(move || {
-            let bytes = std::fs::read(&from)?;
-            let digest = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(&bytes));
-            if digest != asset.sha256 {
-                return Err(std::io::Error::other(format!(
-                    "{} changed while it was being ingested",
-                    asset.path
-                )));
-            }
-            std::fs::create_dir_all(&folder)?;
-            // A name that readers never ask for, then one rename: an asset is there whole or not.
-            let part = folder.join(format!(".{digest}.{}", std::process::id()));
-            let mut file = std::fs::File::create(&part)?;
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            std::fs::rename(&part, &to)
-        })
-        .await
-    }
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
-) -> Result<T, Fault> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(Fault::new(Class::Permanent, format!("asset store: {error}"))),
-        Err(error) => Err(Fault::new(Class::Unknown, format!("asset store: {error}"))),
+/// The assets that an operation's content shows.
+pub(super) fn assets_of(operation: &Operation) -> &[Asset] {
+    match &operation.stamp {
+        Some(stamp) if operation.content.is_some() => &stamp.assets,
+        _ => &[],
     }
 }
 
@@ -423,22 +351,4 @@ fn fault_of(operation: &Operation, fault: &Fault) -> Settled {
 
 fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_object_is_stored_under_the_name_that_its_url_ends_with() {
-        let asset = Asset {
-            path: "bilder/Hafen.PNG".to_owned(),
-            sha256: "ab12".to_owned(),
-            bytes: 3,
-            mime: "image/png".to_owned(),
-            url: Some("https://cdn.example.com/assets/ab12.png".to_owned()),
-        };
-        assert_eq!(object_name(&asset), "ab12.png");
-        assert_eq!(object_name(&Asset { url: None, ..asset }), "ab12");
-    }
 }

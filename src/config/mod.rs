@@ -4,6 +4,7 @@
 //! defaults. This module reads the configuration file and the file of a mounted secret, nothing else; the
 //! environment and the working directory come in as values. A password is never part of a message.
 
+pub mod assets;
 pub mod ci;
 pub mod file;
 pub mod keys;
@@ -30,6 +31,8 @@ use crate::post::preset::Preset;
 use crate::post::render::{RawHtml, RenderOptions};
 use crate::post::slug::{SlugMode, SlugPattern};
 use crate::source::WalkOptions;
+use crate::store::objects::bucket::Options;
+use assets::AssetStore;
 use layers::Layers;
 pub use layers::{Environment, Origin, Sourced};
 pub use paths::Content;
@@ -176,8 +179,10 @@ pub struct Settings {
     pub render_html: Sourced<bool>,
     /// Raw HTML in bodies.
     pub raw_html: Sourced<RawHtml>,
-    /// Where assets are stored: `file:FOLDER`, the folder resolved.
-    pub assets_store: Sourced<Option<PathBuf>>,
+    /// Where assets are stored.
+    pub assets_store: Sourced<Option<AssetStore>>,
+    /// Credentials and endpoint of an object store, from the environment.
+    pub assets_options: Options,
     /// How long a claim on a post lasts while its assets are stored.
     pub assets_claim: Sourced<Duration>,
     /// Where readers find assets.
@@ -233,6 +238,9 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         ));
     }
     let policy = read::policy(&cli.verb);
+    let assets_store = assets::store(&layers)?;
+    let assets_public_url = layers.text_or_none("assets.public_url")?;
+    assets::warn_without_url(&assets_store, &assets_public_url, &mut warnings);
     let operation = cli.verb.operation();
     Ok(Settings {
         content: paths::content(&layers, cli.verb.paths())?,
@@ -258,9 +266,10 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         fields: read::fields(&layers),
         render_html: layers.flag("render.html", true)?,
         raw_html: layers.word("render.raw_html", RawHtml::Sanitize, &RAW_HTML)?,
-        assets_store: read::assets_store(&layers)?,
+        assets_store,
+        assets_options: Options::of(env),
         assets_claim: layers.parse("assets.claim", Duration::from_secs(15), value::time)?,
-        assets_public_url: layers.text_or_none("assets.public_url")?,
+        assets_public_url,
         assets_missing: layers.word("assets.missing", MissingAsset::Fail, &MISSING_ASSETS)?,
         retry: read::retry(&layers)?,
         limits: read::limits(&layers)?,

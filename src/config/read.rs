@@ -83,21 +83,6 @@ pub(super) fn not_acted_on(layers: &Layers<'_>) -> Vec<String> {
     out
 }
 
-/// The asset store: a folder. Object stores are named in `DESIGN` and are not in this version.
-pub(super) fn assets_store(layers: &Layers<'_>) -> Result<Sourced<Option<PathBuf>>, Failure> {
-    let found = layers.text_or_none("assets.store")?;
-    let Some(text) = &found.value else { return Ok(found.map(|_| None)) };
-    let Some(folder) = text.strip_prefix("file:").filter(|folder| !folder.is_empty()) else {
-        return Err(Failure::usage(format!(
-            "assets.store = {text:?} is no asset store of this version ({})",
-            found.origin
-        ))
-        .help("write file:FOLDER, for example file:public/assets"));
-    };
-    let folder = layers.base(&found.origin).join(folder);
-    Ok(found.map(|_| Some(folder)))
-}
-
 pub(super) fn slug_mode(layers: &Layers<'_>, preset: Preset) -> Result<Sourced<SlugMode>, Failure> {
     let words: Vec<(&'static str, SlugMode)> =
         SlugMode::ALL.into_iter().map(|mode| (mode.as_str(), mode)).collect();

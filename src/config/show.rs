@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::post::lang::Lang;
 
+use super::assets::AssetStore;
 use super::keys::KEYS;
 use super::value::{size_text, time_text};
 use super::{FUTURES, MISSING_ASSETS, Origin, RAW_HTML, Settings, Sourced};
@@ -37,8 +38,8 @@ impl Settings {
         }
         out.push(entry("render.html", &self.render_html, |flag| json!(flag)));
         out.push(entry("render.raw_html", &self.raw_html, |word| json!(name_of(&RAW_HTML, word))));
-        out.push(entry("assets.store", &self.assets_store, |folder| {
-            json!(folder.as_ref().map(|folder| format!("file:{}", folder.display())))
+        out.push(entry("assets.store", &self.assets_store, |store| {
+            json!(store.as_ref().map(AssetStore::shown))
         }));
         out.push(entry("assets.claim", &self.assets_claim, |time| json!(time_text(*time))));
         out.push(entry("assets.public_url", &self.assets_public_url, |url| json!(url)));

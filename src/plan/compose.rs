@@ -7,6 +7,7 @@
 //!
 //! Pure: the text of a file comes from [`Sources`], which the caller brings.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bson::Document;
@@ -150,14 +151,24 @@ pub fn content(post: &Post, links: &PostLinks, options: &RenderOptions) -> Optio
     let mut options = options.clone();
     options.html = options.html && !post.mdx;
     let rendered = render(body, &options, &links.replace);
+    let post = with_stored_cover(post, links);
     Some(document::content(
-        post,
+        &post,
         body,
         &rendered,
         &links.assets,
         links.assets_hash.clone(),
         links.links_hash.clone(),
     ))
+}
+
+/// A post whose cover is a stored asset shows it from where that is stored.
+fn with_stored_cover<'p>(post: &'p Post, links: &PostLinks) -> Cow<'p, Post> {
+    let stored = post.meta.cover.as_ref().and_then(|cover| links.replace.get(cover));
+    let Some(url) = stored else { return Cow::Borrowed(post) };
+    let mut post = post.clone();
+    post.meta.cover = Some(url.clone());
+    Cow::Owned(post)
 }
 
 /// What is told of a file that is not what was planned.

@@ -49,7 +49,7 @@ pub struct Asset {
     pub sha256: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// MIME type by its extension.
+    /// MIME type by its bytes.
     pub mime: String,
     /// Where readers find it, if an asset store is configured.
     pub url: Option<String>,

@@ -11,6 +11,7 @@ pub mod file_name;
 pub mod front_matter;
 pub mod lang;
 pub mod links;
+pub mod media;
 pub mod preset;
 pub mod render;
 pub mod slug;

@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
 use super::SourceFile;
-use crate::catalog::links::AssetFact;
+use crate::catalog::links::{AssetFact, NoAsset};
 use crate::diagnostic::Diagnostic;
+use crate::post::media::Sniffer;
 
 /// Bytes of an asset that are hashed at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -43,37 +44,62 @@ pub fn read(file: &SourceFile, bytes_max: u64) -> Result<Vec<u8>, Box<Diagnostic
     }
 }
 
-/// Digests one asset inside the root; `None` where it is no readable regular file inside the root
-/// (symbolic links that leave it among them). A name is found in either normalisation form, as the
-/// same tree has one on macOS and the other elsewhere.
-pub fn asset(root: &Path, path: &str) -> Option<AssetFact> {
-    let file = inside(root, path)
-        .or_else(|| inside(root, &path.nfc().collect::<String>()))
-        .or_else(|| inside(root, &path.nfd().collect::<String>()))?;
-    let mut opened = File::open(file).ok()?;
+/// The most bytes of one asset: what an object store takes in parts of the usual size.
+pub const ASSET_BYTES_MAX: u64 = 64 << 30;
+
+/// Digests one asset inside the root and looks at what it is.
+pub fn asset(root: &Path, path: &str) -> Result<AssetFact, NoAsset> {
+    let mut opened = open_asset(root, path)?;
     let mut hasher = Sha256::new();
+    let mut sniffer = Sniffer::default();
     let mut bytes = 0u64;
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let read = match opened.read(&mut chunk) {
             Ok(0) => break,
-            Ok(read) => read,
+            Ok(read) => chunk.get(..read).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(_) => return None,
+            Err(_) => return Err(NoAsset::Unreadable),
         };
-        hasher.update(chunk.get(..read)?);
-        bytes += u64::try_from(read).ok()?;
+        hasher.update(read);
+        sniffer.push(read);
+        bytes = bytes.saturating_add(read.len() as u64);
+        if bytes > ASSET_BYTES_MAX {
+            return Err(NoAsset::TooLarge);
+        }
     }
-    Some(AssetFact { sha256: hex::encode(hasher.finalize()), bytes })
+    Ok(AssetFact { sha256: hex::encode(hasher.finalize()), bytes, media: sniffer.finish() })
+}
+
+/// Opens an asset if it is a regular file inside the root; a symbolic link that leaves it is refused. A
+/// name is found in either normalisation form, as the same tree has one on macOS and the other elsewhere.
+pub fn open_asset(root: &Path, path: &str) -> Result<File, NoAsset> {
+    let names = [path.to_owned(), path.nfc().collect::<String>(), path.nfd().collect::<String>()];
+    let mut why = NoAsset::Absent;
+    for name in names {
+        match inside(root, &name) {
+            Ok(file) => return File::open(file).map_err(|_| NoAsset::Unreadable),
+            Err(NoAsset::Absent) => {}
+            Err(other) => why = other,
+        }
+    }
+    Err(why)
 }
 
 /// Where a path below the root really lies, if it is a regular file inside the root.
-fn inside(root: &Path, path: &str) -> Option<PathBuf> {
+fn inside(root: &Path, path: &str) -> Result<PathBuf, NoAsset> {
     let relative = Path::new(path);
     let plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
     if path.is_empty() || path.contains('\0') || !plain {
-        return None;
+        return Err(NoAsset::Absent);
     }
-    let real = root.join(relative).canonicalize().ok()?;
-    (real.starts_with(root.canonicalize().ok()?) && real.is_file()).then_some(real)
+    let told = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied => NoAsset::Unreadable,
+        _ => NoAsset::Absent,
+    };
+    let real = root.join(relative).canonicalize().map_err(told)?;
+    if !real.starts_with(root.canonicalize().map_err(told)?) {
+        return Err(NoAsset::Outside);
+    }
+    if real.is_file() { Ok(real) } else { Err(NoAsset::Absent) }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::catalog::links::NoAsset;
 use crate::post::Skip;
 
 struct Tree(tempfile::TempDir);
@@ -237,7 +238,7 @@ fn assets_are_digested_inside_the_root_alone() {
     assert_eq!(asset(&root, "caf\u{e9}.png").unwrap().bytes, 0, "either normalisation form is found");
     for path in ["", ".", "img", "none.png", "../secret.png", "img/../../secret.png", "/etc/hostname", "a\0b"]
     {
-        assert_eq!(asset(&root, path), None, "{path}");
+        assert_eq!(asset(&root, path), Err(NoAsset::Absent), "{path}");
     }
 }
 
@@ -340,9 +341,9 @@ mod unix {
     fn an_asset_behind_a_link_out_of_the_root_is_none() {
         let tree = linked();
         let root = tree.root().join("root");
-        assert_eq!(asset(&root, "a/leak.md"), None);
-        assert_eq!(asset(&root, "a/up/outside.md"), None);
-        assert!(asset(&root, "b/one.md").is_some());
+        assert_eq!(asset(&root, "a/leak.md"), Err(NoAsset::Outside));
+        assert_eq!(asset(&root, "a/up/outside.md"), Err(NoAsset::Outside));
+        assert!(asset(&root, "b/one.md").is_ok());
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod fault;
 mod fields;
 pub mod memory;
 pub mod mongo;
+pub mod objects;
 pub mod sqlite;
 
 use std::time::Duration;

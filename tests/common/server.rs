@@ -295,21 +295,26 @@ pub fn blocking<T: Send>(future: impl Future<Output = T> + Send) -> T {
     })
 }
 
+/// Where `scripts/servers` installs.
+pub fn installed() -> PathBuf {
+    let root = match std::env::var_os("IDEMPOST_TEST_SERVERS") {
+        Some(root) => PathBuf::from(root),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers"),
+    };
+    root.join(INSTALLED)
+}
+
 /// The server's program.
 fn program() -> PathBuf {
     if let Some(program) = std::env::var_os(PROGRAM_VARIABLE) {
         return PathBuf::from(program);
     }
-    let root = match std::env::var_os("IDEMPOST_TEST_SERVERS") {
-        Some(root) => PathBuf::from(root),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers"),
-    };
-    let home = root.join(INSTALLED);
+    let home = installed();
     assert!(
         home.join("complete").exists(),
-        "the test server is not installed below {}: run scripts/servers (it wants Python 3 and needs some \
+        "the test server is not installed in {}: run scripts/servers (it wants Python 3 and needs some \
          seconds), or name a server in {URI_VARIABLE}",
-        root.display()
+        home.display()
     );
     home.join("secantusd")
 }

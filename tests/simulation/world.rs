@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use idempost::apply::assets::Promoter;
 use idempost::apply::job::{Closing, Ended, Job};
 use idempost::apply::planner::TreePlanner;
-use idempost::apply::promote::Promoter;
 use idempost::apply::retry::RetryPolicy;
 use idempost::apply::run::{Row, Rows, State};
 use idempost::apply::statement::Writer;

@@ -21,6 +21,7 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
+use super::assets;
 use super::gather::{self, Gathered};
 use super::host::Host;
 use super::ingest;
@@ -29,7 +30,6 @@ use super::open;
 use super::operation::{self, Asked, Outcome};
 use crate::apply::Executor;
 use crate::apply::planner::{self, Planner, TreePlanner};
-use crate::apply::promote::{AssetFolder, Promoter};
 use crate::apply::run::Rows;
 use crate::config::{Revision, Settings};
 use crate::error::{Exit, Failure};
@@ -284,15 +284,15 @@ impl Session<'_> {
         for diagnostic in &gathered.catalog.diagnostics {
             events(&Event::Problem(diagnostic));
         }
-        let folder = settings
-            .assets_store
-            .value
-            .clone()
-            .map(|folder| AssetFolder { root: settings.content.root.value.clone(), folder });
+        let objects = assets::open(settings)?;
+        let rows;
         let mut executor = operation::executor(settings, host, store.as_ref(), &events, None);
         let composer = gathered.composer();
         executor.composer = composer.clone();
-        executor.promoter = folder.as_ref().map(|folder| folder as &dyn Promoter);
+        if let Some(objects) = &objects {
+            rows = assets::rows(settings, host, store.as_ref(), objects, &gathered.sources, &executor.writer);
+            executor.promoter = Some(&rows);
+        }
         operation::connect(&executor).await?;
         let policy = Policies { settings, revision: None }.policy(gathered, store.as_ref());
         self.memory.begins(&executor.writer.run_id);

@@ -20,6 +20,7 @@ use super::{Catalog, Skipped};
 use crate::diagnostic::Diagnostic;
 use crate::identity::{AssetsHash, LinksHash};
 use crate::post::links::{Asset, Reference, front_matter_reference, resolve as resolve_path};
+use crate::post::media::Media;
 use crate::post::{Post, Rules, Skip};
 use problems::Problems;
 use targets::{Targets, extension, has_post_extension};
@@ -33,11 +34,26 @@ pub struct AssetFact {
     pub sha256: String,
     /// Size in bytes.
     pub bytes: u64,
+    /// What it is by its bytes.
+    pub media: Media,
 }
 
-/// Path below the content root (with `/`) to what lies there; a path that was looked for and is not
-/// a readable file inside the root is not in the map.
-pub type AssetFacts = BTreeMap<String, AssetFact>;
+/// Why there is no [`AssetFact`] of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoAsset {
+    /// There is nothing, or no regular file.
+    Absent,
+    /// It is there and cannot be read.
+    Unreadable,
+    /// A symbolic link leads out of the content root. What lies there is never looked at.
+    Outside,
+    /// More bytes than are stored as one asset.
+    TooLarge,
+}
+
+/// Path below the content root (with `/`) to what lies there. A path that is not in the map is
+/// [`NoAsset::Absent`].
+pub type AssetFacts = BTreeMap<String, Result<AssetFact, NoAsset>>;
 
 /// What is missing: how it is told (`[assets] missing`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -237,12 +253,15 @@ impl Found {
         for reference in post.references().iter() {
             if let Some(at) = targets.post(reference, post) {
                 found.links.push((reference.clone(), at));
-            } else if let Some((path, fact)) = reference.target.as_deref().and_then(|path| fact(facts, path))
-            {
-                let asset = asset(path, fact, policy);
-                found.assets.push((reference.destination(), reference.suffix.clone(), asset));
-            } else {
-                found.tell_unresolved(reference, post, targets, policy);
+                continue;
+            }
+            match reference.target.as_deref().map(|path| fact(facts, path)) {
+                Some(Ok((path, fact))) => {
+                    let place = Some(reference.span.clone());
+                    found.asset(post, place, reference, asset(path, fact, policy), fact);
+                }
+                Some(Err(why)) => found.tell_unresolved(reference, post, targets, why, policy),
+                None => found.tell_unresolved(reference, post, targets, NoAsset::Absent, policy),
             }
         }
         found.cover(post, facts, policy);
@@ -257,6 +276,7 @@ impl Found {
         reference: &Reference,
         post: &Post,
         targets: &Targets<'_>,
+        why: NoAsset,
         policy: &LinkPolicy,
     ) {
         let place = Some(reference.span.clone());
@@ -264,12 +284,15 @@ impl Found {
             if reference.is_machine_path() {
                 self.problems.machine_path(post, place, &reference.written);
             } else {
-                self.problems.outside_root(post, place, &reference.written);
+                let is_asset = reference.image || looks_like_asset(&reference.written);
+                let is_error = is_asset && self.without_asset(policy);
+                self.problems.outside_root(post, place, &reference.written, is_error);
             }
             return;
         };
-        if may_be_asset(target) && (reference.image || looks_like_asset(target)) {
-            self.missing(post, place, &reference.written, target, policy);
+        let is_there = why != NoAsset::Absent;
+        if may_be_asset(target) && (reference.image || looks_like_asset(target) || is_there) {
+            self.missing(post, place, &reference.written, target, why, policy);
         } else {
             let why = targets.why_not(reference, post);
             let is_hidden = !has_post_extension(target) && !may_be_asset(target) && !target.is_empty();
@@ -277,6 +300,22 @@ impl Found {
             let nearest = if why.is_none() { targets.nearest(target, post) } else { None };
             self.problems.broken_link(post, place, &reference.written, why, nearest);
         }
+    }
+
+    /// An asset that is there.
+    fn asset(
+        &mut self,
+        post: &Post,
+        place: Option<std::ops::Range<usize>>,
+        reference: &Reference,
+        asset: Asset,
+        fact: &AssetFact,
+    ) {
+        // Told where it matters: a link to it shows the text, a picture shows nothing.
+        if fact.media.disarmed && reference.image && asset.url.is_some() {
+            self.problems.active_svg(post, place, &reference.written);
+        }
+        self.assets.push((reference.destination(), reference.suffix.clone(), asset));
     }
 
     /// The cover is looked for beside the post, then from the content root.
@@ -288,14 +327,31 @@ impl Found {
             return;
         };
         let paths: Vec<String> = cover_paths(post).filter(|path| may_be_asset(path)).collect();
-        if let Some((path, fact)) = paths.iter().find_map(|path| fact(facts, path)) {
-            self.assets.push((reference.destination(), reference.suffix, asset(path, fact, policy)));
+        if let Some((path, fact)) = paths.iter().find_map(|path| fact(facts, path).ok()) {
+            self.asset(post, None, &reference, asset(path, fact, policy), fact);
         } else if reference.is_machine_path() {
             self.problems.machine_path(post, None, cover);
         } else if let Some(path) = paths.first() {
-            self.missing(post, None, cover, path, policy);
+            let why = paths.iter().filter_map(|path| fact(facts, path).err());
+            let why = why.into_iter().find(|why| *why != NoAsset::Absent).unwrap_or(NoAsset::Absent);
+            self.missing(post, None, cover, path, why, policy);
         } else {
-            self.problems.outside_root(post, None, cover);
+            let is_error = self.without_asset(policy);
+            self.problems.outside_root(post, None, cover, is_error);
+        }
+    }
+
+    /// What becomes of a post one of whose assets cannot be had; whether that is its error.
+    fn without_asset(&mut self, policy: &LinkPolicy) -> bool {
+        match policy.missing {
+            MissingAsset::Fail => policy.public_url.is_some() || policy.strict_links,
+            MissingAsset::SkipPost => {
+                if self.fate == Fate::Stays {
+                    self.fate = Fate::Skipped;
+                }
+                false
+            }
+            MissingAsset::SkipAsset => false,
         }
     }
 
@@ -305,19 +361,11 @@ impl Found {
         place: Option<std::ops::Range<usize>>,
         written: &str,
         path: &str,
+        why: NoAsset,
         policy: &LinkPolicy,
     ) {
-        let is_error = match policy.missing {
-            MissingAsset::Fail => policy.public_url.is_some() || policy.strict_links,
-            MissingAsset::SkipPost => {
-                if self.fate == Fate::Stays {
-                    self.fate = Fate::Skipped;
-                }
-                false
-            }
-            MissingAsset::SkipAsset => false,
-        };
-        self.problems.missing_asset(post, place, written, path, is_error);
+        let is_error = self.without_asset(policy);
+        self.problems.missing_asset(post, place, written, path, why, is_error);
     }
 
     fn settle(
@@ -359,14 +407,15 @@ impl Found {
 }
 
 fn asset(path: &str, fact: &AssetFact, policy: &LinkPolicy) -> Asset {
+    // The name is that of the bytes alone: files that are equal are one object, whatever they are called.
     let url = policy.public_url.as_ref().map(|public_url| {
         let base = format!("{}/{}", public_url.trim_end_matches('/'), fact.sha256);
-        match extension(path).filter(|ext| ext.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
-            Some(ext) => format!("{base}.{}", ext.to_ascii_lowercase()),
-            None => base,
+        match fact.media.extension {
+            "" => base,
+            extension => format!("{base}.{extension}"),
         }
     });
-    let mime = mime_guess::from_path(path).first_or_octet_stream().to_string();
+    let mime = fact.media.mime.to_owned();
     Asset { path: path.to_owned(), sha256: fact.sha256.clone(), bytes: fact.bytes, mime, url }
 }
 
@@ -383,12 +432,19 @@ fn spellings(path: &str) -> Vec<String> {
     all
 }
 
-fn fact<'f>(facts: &'f AssetFacts, path: &str) -> Option<(&'f str, &'f AssetFact)> {
+fn fact<'f>(facts: &'f AssetFacts, path: &str) -> Result<(&'f str, &'f AssetFact), NoAsset> {
     if !may_be_asset(path) {
-        return None;
+        return Err(NoAsset::Absent);
     }
-    let found = spellings(path).into_iter().find_map(|path| facts.get_key_value(&path));
-    found.map(|(path, fact)| (path.as_str(), fact))
+    let mut why = NoAsset::Absent;
+    for path in spellings(path) {
+        match facts.get_key_value(&path) {
+            Some((path, Ok(fact))) => return Ok((path.as_str(), fact)),
+            Some((_, Err(NoAsset::Absent))) | None => {}
+            Some((_, Err(other))) => why = *other,
+        }
+    }
+    Err(why)
 }
 
 /// Where a post's cover may lie.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::NoAsset;
 use crate::diagnostic::Diagnostic;
 use crate::post::Post;
 
@@ -51,10 +52,16 @@ impl Problems {
     }
 
     /// A path that climbs over the content root. The file behind it is never looked at.
-    pub(super) fn outside_root(&mut self, post: &Post, place: Option<Range<usize>>, written: &str) {
+    pub(super) fn outside_root(
+        &mut self,
+        post: &Post,
+        place: Option<Range<usize>>,
+        written: &str,
+        is_error: bool,
+    ) {
         let message = format!("`{written}` leads out of the content root");
         let help = "move the file into the content root, or write its address on the website".to_owned();
-        self.tell(post, place, self.strict, "link-outside-root", message, help);
+        self.tell(post, place, self.strict || is_error, "link-outside-root", message, help);
     }
 
     /// A path that exists on the author's machine alone.
@@ -64,22 +71,47 @@ impl Problems {
         self.tell(post, place, true, "machine-path", message, help);
     }
 
-    /// A file that should be there.
+    /// A file that should be there and readable.
     pub(super) fn missing_asset(
         &mut self,
         post: &Post,
         place: Option<Range<usize>>,
         written: &str,
         path: &str,
+        why: NoAsset,
         is_error: bool,
     ) {
         let where_from = if place.is_some() { "" } else { "cover " };
+        let (what, help) = match why {
+            NoAsset::Absent => (
+                format!("is missing: there is no file `{path}` in the content root"),
+                "add the file, or correct the path; begin with `/` what is elsewhere on the website",
+            ),
+            NoAsset::Unreadable => {
+                (format!("cannot be read: `{path}` is there"), "check the file's permissions")
+            }
+            NoAsset::Outside => (
+                "leads out of the content root by a symbolic link, which is not followed".to_owned(),
+                "put the file itself into the content root",
+            ),
+            NoAsset::TooLarge => (
+                format!("is larger than an asset may be: `{path}`"),
+                "store it elsewhere and write its address",
+            ),
+        };
+        let message = format!("{where_from}`{written}` {what}");
+        self.tell(post, place, is_error, "missing-asset", message, help.to_owned());
+    }
+
+    /// A picture that browsers are never given as one.
+    pub(super) fn active_svg(&mut self, post: &Post, place: Option<Range<usize>>, written: &str) {
         let message = format!(
-            "{where_from}`{written}` is missing: there is no readable file `{path}` in the content root"
+            "`{written}` is an SVG that holds what could run in a browser: it is stored as plain text, and shows nothing"
         );
         let help =
-            "add the file, or correct the path; begin with `/` what is elsewhere on the website".to_owned();
-        self.tell(post, place, is_error, "missing-asset", message, help);
+            "take scripts, handlers, foreign objects, entities and style sheets out of it, or show a PNG"
+                .to_owned();
+        self.tell(post, place, false, "active-svg", message, help);
     }
 
     fn tell(
