@@ -12,6 +12,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod crashes;
+#[path = "../faults/proxy.rs"]
+#[allow(dead_code, reason = "each target uses a part of the proxy")]
+mod mongo_proxy;
 mod proxy;
+mod races;
 mod scene;
 mod suite;

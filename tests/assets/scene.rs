@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::common::objects;
-use crate::common::server::{self, blocking, database_name};
+use crate::common::server::{self, database_name};
 use crate::proxy::Proxy;
 
 /// Which asset store a test is about.
@@ -61,6 +61,11 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 impl Scene {
     pub fn new(kind: Kind) -> Self {
+        Self::with_claim(kind, "2s")
+    }
+
+    /// With another length of claims.
+    pub fn with_claim(kind: Kind, claim: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("idempost-assets-").tempdir().unwrap();
         std::fs::create_dir(folder.path().join("content")).unwrap();
         let prefix = database_name();
@@ -70,10 +75,10 @@ impl Scene {
         };
         let settings = format!(
             "content = \"content\"\nsource = \"assets\"\nlangs = [\"en\"]\n[assets]\nstore = \"{store}\"\n\
-             public_url = \"https://cdn.test/a\"\nclaim = \"2s\"\n[retry]\nbackoff = \"5ms..200ms\"\n"
+             public_url = \"https://cdn.test/a\"\nclaim = \"{claim}\"\n[retry]\nbackoff = \"5ms..200ms\"\n"
         );
         std::fs::write(folder.path().join("idempost.toml"), settings).unwrap();
-        let uri = server::shared().uri(&database_name());
+        let uri = server::proxied().uri(&database_name());
         let proxy = Proxy::start(&objects::shared().address());
         Scene { folder, kind, uri, proxy, prefix }
     }
@@ -209,18 +214,6 @@ impl Scene {
         rows.iter().map(|row| Row::from_document(row).unwrap()).collect()
     }
 
-    /// Makes every row look as if it was last asked for so long ago.
-    pub fn age(&self, millis: i64) {
-        let rows = self.rows();
-        self.with_store(async |store| {
-            for row in &rows {
-                let mut older = row.next(row.state, row.claim.clone());
-                older.used_at -= millis;
-                assert!(store.row_replace(Side::Assets, row.version, &older.to_document()).await.unwrap());
-            }
-        });
-    }
-
     /// Every post that readers see has all its objects, and each is what its name says.
     pub fn assert_no_post_without_its_pictures(&self, what: &str) -> usize {
         let mut shown = 0;
@@ -245,9 +238,4 @@ impl Scene {
         let next = self.run(&["diff"], &["--exit-code"]);
         assert_eq!(next.exit, Some(0), "{what}: {} {}", next.json["changes"], next.stderr);
     }
-}
-
-/// Runs what is not asynchronous beside the tests' runtimes.
-pub fn apart<T: Send>(work: impl Future<Output = T> + Send) -> T {
-    blocking(work)
 }
