@@ -166,6 +166,13 @@ async fn verb(
                 Ok(explained.exit)
             })
         }
+        Verb::Assets(typed) => {
+            let report = super::sweep::run(settings, host, typed.gc()).await?;
+            with_out(cli, |out| {
+                told(super::sweep::print(&report, settings.format, out))?;
+                Ok(report.exit)
+            })
+        }
         Verb::Runs(typed) => {
             let id = match &typed.verb {
                 Some(RunsVerb::Show { id }) => Some(id.as_str()),

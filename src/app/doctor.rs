@@ -1,9 +1,11 @@
-//! `doctor`: connection, engine, indexes, reader queries and rights. Writes nothing.
+//! `doctor`: connection, engine, indexes, reader queries, rights, and the asset store. Writes nothing but, to
+//! the asset store, one small object that it takes away again.
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
+use super::assets;
 use super::host::Host;
 use super::open;
 use super::operation;
@@ -14,6 +16,7 @@ use crate::error::{Exit, Failure};
 use crate::store::Store;
 use crate::store::mongo::MongoStore;
 use crate::store::mongo::doctor::Rights;
+use crate::store::objects::{Objects, Tried};
 
 /// How one thing stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +89,43 @@ pub async fn run(settings: &Settings, host: &Host) -> Result<Report, Failure> {
             }
         }
     }
+    assets(&mut report, settings, host).await;
     Ok(report)
+}
+
+/// Whether the asset store can be reached and written, and refuses a second upload of one name.
+async fn assets(report: &mut Report, settings: &Settings, host: &Host) {
+    let objects = match assets::open(settings) {
+        Ok(Some(objects)) => objects,
+        Ok(None) => return,
+        Err(failure) => {
+            report.say("assets", Verdict::Bad, format!("{}; {}", failure.message, failure.help));
+            return;
+        }
+    };
+    let name = format!("idempost-doctor-{}", super::summary::new_run_id(host.clock.now(), host.seed));
+    let place = objects.place();
+    match objects.try_out(&name).await {
+        Ok(Tried { put_if_absent: true, deleted: true }) => {
+            report.say("assets", Verdict::Good, format!("{place} is reached and written, and has put-if-absent"));
+        }
+        Ok(Tried { put_if_absent: false, .. }) => report.say(
+            "assets",
+            Verdict::Warning,
+            format!(
+                "{place} is reached and written, and has no put-if-absent: an asset is stored once by its row alone"
+            ),
+        ),
+        Ok(Tried { deleted: false, .. }) => report.say(
+            "assets",
+            Verdict::Warning,
+            format!("{place} is reached and written, and does not delete: {name} is left, and `assets gc` will fail"),
+        ),
+        Err(fault) => {
+            let help = if fault.help.is_empty() { String::new() } else { format!("; {}", fault.help) };
+            report.say("assets", Verdict::Bad, format!("{}{help}", fault.message));
+        }
+    }
 }
 
 async fn connect(report: &mut Report, settings: &Settings, host: &Host, store: &dyn Store) -> bool {

@@ -24,6 +24,7 @@ pub mod runs;
 pub mod saved;
 pub mod schema;
 pub mod summary;
+pub mod sweep;
 pub mod verify;
 pub mod watch;
 

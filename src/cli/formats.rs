@@ -23,7 +23,7 @@ pub(super) fn of(verb: &str) -> &'static [Format] {
         "verify" => &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown],
         "explain" => &[Format::Human, Format::Json, Format::Ndjson],
         "watch" => &[Format::Human, Format::Ndjson],
-        "id" | "doctor" | "runs" | "config" => &[Format::Human, Format::Json],
+        "id" | "doctor" | "assets" | "runs" | "config" => &[Format::Human, Format::Json],
         _ => &[Format::Human],
     }
 }

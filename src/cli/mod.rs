@@ -17,8 +17,8 @@ mod verbs;
 use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
-    Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect, IdKind, IdNew, IdVerb,
-    Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Verify, Watch,
+    Assets, AssetsGc, AssetsVerb, Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect,
+    IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Verify, Watch,
 };
 
 use crate::error::Exit;
@@ -104,6 +104,8 @@ pub enum Verb {
     Id(Id),
     /// Look at connection, engine, indexes, reader queries and rights
     Doctor(Doctor),
+    /// Look after stored assets
+    Assets(Assets),
     /// Show or list past runs
     Runs(Runs),
     /// Print each setting with where it comes from
@@ -168,6 +170,7 @@ impl Verb {
             Verb::Explain(_) => "explain",
             Verb::Id(_) => "id",
             Verb::Doctor(_) => "doctor",
+            Verb::Assets(_) => "assets",
             Verb::Runs(_) => "runs",
             Verb::Config(_) => "config",
             Verb::Schema(_) => "schema",
@@ -210,6 +213,7 @@ impl Verb {
             Verb::Verify(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
+            Verb::Assets(verb) => Some(&verb.gc().target),
             Verb::Runs(verb) => Some(&verb.target),
             Verb::Config(verb) => Some(&verb.target),
             _ => None,
@@ -236,6 +240,7 @@ impl Verb {
             Verb::Watch(verb) => Some(&verb.running),
             Verb::Verify(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
+            Verb::Assets(verb) => Some(&verb.gc().running),
             Verb::Runs(verb) => Some(&verb.running),
             Verb::Config(verb) => Some(&verb.running),
             _ => None,

@@ -265,6 +265,48 @@ pub struct Doctor {
     pub running: RunningFlags,
 }
 
+/// `assets`.
+#[derive(Debug, Clone, Args)]
+pub struct Assets {
+    /// What to do with stored assets.
+    #[command(subcommand)]
+    pub verb: AssetsVerb,
+}
+
+/// What to do with stored assets.
+#[derive(Debug, Clone, Subcommand)]
+pub enum AssetsVerb {
+    /// Show the stored assets that nothing shows any more; with --delete, delete them
+    ///
+    /// A post of any status keeps its assets, an archived one too, and so does the history that `undo` needs.
+    Gc(AssetsGc),
+}
+
+/// `assets gc`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct AssetsGc {
+    /// Delete them; without it they are only shown.
+    #[arg(long)]
+    pub delete: bool,
+    /// How long an asset stays after a post last asked for it; three hours at least.
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    pub grace: String,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
+impl Assets {
+    /// The flags of its verb.
+    pub fn gc(&self) -> &AssetsGc {
+        let AssetsVerb::Gc(typed) = &self.verb;
+        typed
+    }
+}
+
 /// `runs`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Runs {

@@ -20,3 +20,4 @@ mod proxy;
 mod races;
 mod scene;
 mod suite;
+mod sweep;

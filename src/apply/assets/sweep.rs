@@ -104,7 +104,7 @@ impl Sweep<'_> {
                 swept.reachable += 1;
             } else if !self.objects.is_near() && row.place != self.objects.place() {
                 swept.elsewhere += 1;
-            } else if row.is_claimed(now) || self.is_young(&row, now) {
+            } else if self.is_held(&row, now) || self.is_young(&row, now) {
                 swept.young += 1;
             } else {
                 candidates.push(row);
@@ -119,6 +119,12 @@ impl Sweep<'_> {
             self.delete_all(part, &mut swept.unreachable).await?;
         }
         Ok(swept)
+    }
+
+    /// Whether somebody else is at work on it. Our own marks are of an attempt that a fault ended.
+    fn is_held(&self, row: &Row, now: i64) -> bool {
+        let ours = row.claim.as_ref().is_some_and(|claim| claim.run_id == self.run_id);
+        row.is_claimed(now) && !ours
     }
 
     /// A mark of a sweep that died is old by itself.
