@@ -80,7 +80,7 @@ fn a_run_that_was_cut_off_uploads_nothing_twice() {
         let shown = scene.assert_no_post_without_its_pictures("cut off");
         scene.proxy.script(|_| Fate::Pass);
         let made = |scene: &Scene| {
-            scene.proxy.requests().iter().filter(|one| one.method == "PUT" && one.status == 200).count()
+            scene.proxy.requests().iter().filter(|one| one.method == "PUT" && one.status != 0).count()
         };
         let before = made(&scene);
         scene.ingest_well(&[]);
