@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | [`PostId`] | ULID | 48 bits: `publishedAt` in Unix milliseconds, big endian; 80 bits: the first ten bytes of SHA-256 over slug, one `:`, lang, as UTF-8 |
 //! | [`SourceHash`] | `s1:` + hex | the file without one leading BOM, every CR LF turned into LF, nothing else |
-//! | [`ContentHash`] | `c1:` + hex | the canonical encoding of the reader-facing document, see [`canonical`] |
+//! | [`ContentHash`] | `c1:` + hex | the canonical encoding of the content's fields, see [`canonical`]; of `frontMatter` without its [`FORM_FIELDS`] |
 //! | links and assets | `l1:`, `a1:` + hex | see [`digest_pairs`] |
 //!
 //! Reads no clock and no environment.
@@ -139,11 +139,21 @@ impl SourceHash {
     }
 }
 
+/// How a file's bytes were written, beside its text: fields of `frontMatter` that are no content. A checkout
+/// with other line ends gives the same `sourceHash`, and has to give the same [`ContentHash`].
+pub const FORM_FIELDS: [&str; 2] = ["bom", "lineEnds"];
+
 impl ContentHash {
-    /// Hashes the canonical encoding of `fields`.
+    /// Hashes the canonical encoding of `fields`, without the [`FORM_FIELDS`].
     pub fn of_fields(fields: &Document) -> Self {
         let mut bytes = Vec::with_capacity(1024);
-        canonical(fields, &mut bytes);
+        canonical_keys(fields.iter().collect(), &mut bytes, |key, value, out| match value {
+            Bson::Document(inner) if key == "frontMatter" => {
+                let text = inner.iter().filter(|(key, _)| !FORM_FIELDS.contains(&key.as_str()));
+                canonical_keys(text.collect(), out, |_, value, out| canonical_value(value, out));
+            }
+            _ => canonical_value(value, out),
+        });
         let mut hasher = Sha256::new();
         hasher.update(&bytes);
         ContentHash::of(hasher)
@@ -192,13 +202,16 @@ pub fn digest_pairs(pairs: &[(String, String)]) -> Sha256 {
 /// - date: `m`, Unix milliseconds as eight bytes big endian two's complement;
 /// - anything else: `x`, then its canonical Extended JSON as text.
 pub fn canonical(document: &Document, out: &mut Vec<u8>) {
-    let mut keys: Vec<(&String, &Bson)> = document.iter().collect();
+    canonical_keys(document.iter().collect(), out, |_, value, out| canonical_value(value, out));
+}
+
+fn canonical_keys(mut keys: Vec<(&String, &Bson)>, out: &mut Vec<u8>, write: fn(&str, &Bson, &mut Vec<u8>)) {
     keys.sort_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
     out.push(b'd');
     out.extend((keys.len() as u64).to_be_bytes());
     for (key, value) in keys {
         canonical_text(key, out);
-        canonical_value(value, out);
+        write(key, value, out);
     }
 }
 

@@ -374,6 +374,7 @@ fn post(file: &str, text: &str) -> Post {
         from: From::default(),
         source_hash: SourceHash::of_normalised(text),
         meta: Meta::default(),
+        front_matter: None,
         source_bytes: text.len(),
         body: Body::Text(text.to_owned()),
         body_start: 0,

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bson::Document;
+use bson::{Bson, Document};
 use rayon::prelude::*;
 
 use super::change::FieldChange;
@@ -216,11 +216,21 @@ fn differs(now: &Operation, entry: &Entry<'_>, composer: &Composer) -> Option<St
         return Some("the plan holds no document for it".to_owned());
     };
     let fields: Vec<&str> =
-        OWNED_FIELDS.into_iter().filter(|field| fresh.get(field) != planned.get(field)).collect();
+        OWNED_FIELDS.into_iter().filter(|field| !same(field, fresh.get(field), planned.get(field))).collect();
     if fields.is_empty() && fresh.len() == planned.len() {
         return None;
     }
     Some(format!("the tree makes another document than the plan holds: {}", fields.join(", ")))
+}
+
+/// Whether a field is as planned. A checkout of the same text may have other line ends.
+fn same(field: &str, fresh: Option<&Bson>, planned: Option<&Bson>) -> bool {
+    match (fresh, planned) {
+        (Some(Bson::Document(fresh)), Some(Bson::Document(planned))) if field == "frontMatter" => {
+            fresh.get("text") == planned.get("text")
+        }
+        _ => fresh == planned,
+    }
 }
 
 /// Why a post of the saved plan has no operation now; `None` where it is already as wanted.

@@ -1,4 +1,5 @@
 //! Bytes of a file to normalised text: one byte-order mark dropped, CR LF turned into LF, nothing else.
+//! [`form`] tells what was dropped, and [`encode`] gives the bytes back.
 //!
 //! Never guesses an encoding and never replaces a byte: what is no UTF-8, or holds a NUL, is an error
 //! that names the first bad byte. A lone CR is content and stays.
@@ -61,6 +62,111 @@ fn normalise_line_ends(text: &str) -> Cow<'_, str> {
     }
     normalised.push_str(rest);
     Cow::Owned(normalised)
+}
+
+/// How a file was written, beside its text: what [`decode`] drops.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Form {
+    /// A byte-order mark stood at its head.
+    pub bom: bool,
+    /// How its lines ended.
+    pub line_ends: LineEnds,
+}
+
+/// How the lines of a file end.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum LineEnds {
+    /// LF.
+    #[default]
+    Lf,
+    /// CR LF, every one.
+    CrLf,
+    /// Both: how many line ends one after another are LF, then how many CR LF, and so on.
+    Mixed(Vec<usize>),
+}
+
+/// Tells what [`decode`] drops of these bytes.
+pub fn form(bytes: &[u8]) -> Form {
+    let bom = bytes.starts_with(BOM);
+    if !bytes.contains(&b'\r') {
+        return Form { bom, line_ends: LineEnds::Lf };
+    }
+    // Of runs, those at even places are LF.
+    let (mut runs, mut run) = (Vec::new(), 0_usize);
+    let mut before = 0;
+    for byte in bytes {
+        if *byte == b'\n' {
+            let crlf = before == b'\r';
+            if crlf != (runs.len() % 2 == 1) {
+                runs.push(run);
+                run = 0;
+            }
+            run += 1;
+        }
+        before = *byte;
+    }
+    runs.push(run);
+    let line_ends = match runs.as_slice() {
+        [] | [_] => LineEnds::Lf,
+        [0, _] => LineEnds::CrLf,
+        _ => LineEnds::Mixed(runs),
+    };
+    Form { bom, line_ends }
+}
+
+/// The bytes of a file whose normalised text is that of `parts`, one after the other. What [`decode`] and
+/// [`form`] gave of some bytes gives these bytes; a text with more lines ends them as the last one ended.
+pub fn encode(parts: &[&str], form: &Form) -> Vec<u8> {
+    let mut out = Vec::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + BOM.len());
+    if form.bom {
+        out.extend(BOM);
+    }
+    let runs: &[usize] = match &form.line_ends {
+        LineEnds::Lf => &[],
+        LineEnds::CrLf => &[0, usize::MAX],
+        LineEnds::Mixed(runs) => runs,
+    };
+    let mut left = runs.iter().copied();
+    let (mut run, mut crlf) = (left.next().unwrap_or(usize::MAX), false);
+    for part in parts {
+        for line in part.split_inclusive('\n') {
+            let Some(text) = line.strip_suffix('\n') else {
+                out.extend(line.as_bytes());
+                continue;
+            };
+            while run == 0
+                && let Some(next) = left.next()
+            {
+                (run, crlf) = (next, !crlf);
+            }
+            run = run.saturating_sub(1);
+            out.extend(text.as_bytes());
+            out.extend(if crlf { &b"\r\n"[..] } else { b"\n" });
+        }
+    }
+    out
+}
+
+impl LineEnds {
+    /// The stored form: `crlf`, or the runs as numbers with a blank between; `None` for LF.
+    pub fn to_stored(&self) -> Option<String> {
+        match self {
+            LineEnds::Lf => None,
+            LineEnds::CrLf => Some("crlf".to_owned()),
+            LineEnds::Mixed(runs) => {
+                Some(runs.iter().map(ToString::to_string).collect::<Vec<String>>().join(" "))
+            }
+        }
+    }
+
+    /// Reads the stored form; what is none counts as LF.
+    pub fn from_stored(text: &str) -> Self {
+        if text == "crlf" {
+            return LineEnds::CrLf;
+        }
+        let runs: Option<Vec<usize>> = text.split(' ').map(|run| run.parse().ok()).collect();
+        runs.map_or(LineEnds::Lf, LineEnds::Mixed)
+    }
 }
 
 fn foreign(code: &'static str, name: &str) -> Box<Diagnostic> {
@@ -195,7 +301,47 @@ mod tests {
         assert_eq!(error(b"\x89PNG\n\x00\xff").0, "nul");
     }
 
+    /// Bytes after decoding, telling the form, storing it, and encoding.
+    fn there_and_back(bytes: &[u8], cut: usize) -> Vec<u8> {
+        let text = decode(bytes).expect("decodes");
+        let Form { bom, line_ends } = form(bytes);
+        let stored = line_ends.to_stored();
+        let line_ends = stored.map_or(LineEnds::Lf, |text| LineEnds::from_stored(&text));
+        let at = crate::diagnostic::floor_char_boundary(&text, cut.min(text.len()));
+        let (head, tail) = text.split_at(at);
+        encode(&[head, tail], &Form { bom, line_ends })
+    }
+
+    #[test]
+    fn what_was_dropped_is_told_and_put_back() {
+        for (bytes, line_ends) in [
+            (&b""[..], None),
+            (b"a\rb\r", None),
+            (b"a\nb\n", None),
+            (b"a\r\nb\r\n", Some("crlf")),
+            (b"\xef\xbb\xbf\r\n", Some("crlf")),
+            (b"a\r\r\nb", Some("crlf")),
+            (b"a\nb\r\nc\r\nd\n", Some("1 2 1")),
+            (b"\r\n\n", Some("0 1 1")),
+        ] {
+            assert_eq!(form(bytes).line_ends.to_stored().as_deref(), line_ends, "{bytes:?}");
+            assert_eq!(there_and_back(bytes, 2), bytes);
+        }
+        assert_eq!(encode(&["a\nb\nc\n"], &form(b"\r\n\n")), b"a\r\nb\nc\n");
+        assert_eq!(LineEnds::from_stored("nonsense"), LineEnds::Lf);
+    }
+
     proptest! {
+        #[test]
+        fn every_byte_comes_back(
+            bom in any::<bool>(),
+            parts in proptest::collection::vec("[a\u{feff}가\r\n]{0,4}|\r\n|\n|\r|\r\r\n", 0..40),
+            cut in 0_usize..60,
+        ) {
+            let bytes = format!("{}{}", if bom { "\u{feff}" } else { "" }, parts.concat()).into_bytes();
+            prop_assert_eq!(there_and_back(&bytes, cut), bytes);
+        }
+
         #[test]
         fn never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = decode(&bytes);

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use crate::diagnostic::Diagnostic;
 use crate::identity::{PostId, SourceHash};
 use date::PublishedAt;
+use decode::Form;
 use lang::Lang;
 use links::Reference;
 use preset::Preset;
@@ -138,6 +139,8 @@ pub struct Post {
     pub source_hash: SourceHash,
     /// The other fields.
     pub meta: Meta,
+    /// The source's front matter as it is written; `None` where the body was put aside.
+    pub front_matter: Option<FrontMatter>,
     /// Markdown without front matter, or what is kept of it.
     pub body: Body,
     /// Size of the normalised source, in bytes.
@@ -150,6 +153,15 @@ pub struct Post {
     pub mdx: bool,
     /// Path without language parts, extension and `index`: groups translations without a key.
     pub translation_path: String,
+}
+
+/// The head of a file: with the body behind it, its every byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrontMatter {
+    /// The normalised text before the body, its fences with it.
+    pub text: String,
+    /// How the whole file was written.
+    pub form: Form,
 }
 
 /// The markdown of a post. A tree of many posts is checked without holding them all: once a body was
@@ -181,8 +193,9 @@ impl Post {
         }
     }
 
-    /// Lets go of the markdown and keeps what it points at.
+    /// Lets go of the source's text and keeps what the markdown points at.
     pub fn put_body_aside(&mut self) {
+        self.front_matter = None;
         if let Body::Text(text) = &self.body {
             let mut references = links::references(text, &self.file);
             references.shrink_to_fit();

@@ -6,16 +6,17 @@
 use bson::{Bson, Document, doc};
 
 use crate::identity::{AssetsHash, ContentHash, LinksHash};
-use crate::post::Post;
+use crate::post::decode::{Form, LineEnds};
 use crate::post::links::Asset;
 use crate::post::render::Rendered;
+use crate::post::{FrontMatter, Post};
 
 /// The version of this shape; part of the pipeline.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Every field that idempost owns, in the order in which it is stored. What is owned and not in a
 /// post's document is `$unset`; every other field belongs to somebody else and survives.
-pub const OWNED_FIELDS: [&str; 31] = [
+pub const OWNED_FIELDS: [&str; 32] = [
     "_id",
     "slug",
     "lang",
@@ -44,6 +45,7 @@ pub const OWNED_FIELDS: [&str; 31] = [
     "readingMinutes",
     "assets",
     "sourceHash",
+    "frontMatter",
     "supersededBy",
     "ingest",
     "effects",
@@ -322,6 +324,9 @@ pub fn content(
         out.insert("assets", assets.iter().map(asset_document).collect::<Vec<Bson>>());
     }
     out.insert("sourceHash", post.source_hash.as_str());
+    if let Some(front_matter) = &post.front_matter {
+        out.insert("frontMatter", front_matter_document(front_matter));
+    }
     Content { content_hash: ContentHash::of_fields(&out), fields: out, assets_hash, links_hash }
 }
 
@@ -353,6 +358,23 @@ fn insert_rendered(out: &mut Document, rendered: &Rendered) {
     }
     out.insert("wordCount", i64::from(rendered.word_count));
     out.insert("readingMinutes", i64::from(rendered.reading_minutes));
+}
+
+fn front_matter_document(front_matter: &FrontMatter) -> Document {
+    let mut out = doc! { "text": &front_matter.text };
+    if front_matter.form.bom {
+        out.insert("bom", true);
+    }
+    insert_text(&mut out, "lineEnds", front_matter.form.line_ends.to_stored().as_deref());
+    out
+}
+
+/// The source's front matter of a stored document, where it has one that can be read.
+pub fn front_matter_of(document: &Document) -> Option<FrontMatter> {
+    let stored = document.get_document("frontMatter").ok()?;
+    let line_ends = stored.get_str("lineEnds").map_or(LineEnds::Lf, LineEnds::from_stored);
+    let form = Form { bom: stored.get_bool("bom").unwrap_or(false), line_ends };
+    Some(FrontMatter { text: stored.get_str("text").ok()?.to_owned(), form })
 }
 
 fn asset_document(asset: &Asset) -> Bson {

@@ -39,6 +39,7 @@ mod bad_files;
 mod bad_stores;
 mod edits;
 mod equal;
+mod export;
 mod lifecycle;
 mod operations;
 mod plans;

@@ -555,6 +555,7 @@ fn catalog(tree: &Tree) -> (Catalog, Vec<Arc<PostLinks>>) {
             from: From::default(),
             source_hash: SourceHash::of_normalised(&body),
             meta: Meta::default(),
+            front_matter: None,
             source_bytes: body.len(),
             body: Body::Text(body),
             body_start: 0,

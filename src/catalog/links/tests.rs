@@ -24,6 +24,7 @@ fn post(file: &str, lang: &str, body: &str) -> Post {
         from: From::default(),
         source_hash: SourceHash::of_normalised(body),
         meta: Meta::default(),
+        front_matter: None,
         body: Body::Text(body.to_owned()),
         source_bytes: body.len(),
         body_start: 10,

@@ -9,7 +9,7 @@ mod title;
 use super::fields::{self, Fields, Read};
 use super::file_name::{self, FileName};
 use super::front_matter::{self, Entry, Reading};
-use super::{Body, Facts, Lines, Outcome, Parsed, Post, Rules, Skip, decode};
+use super::{Body, Facts, FrontMatter, Lines, Outcome, Parsed, Post, Rules, Skip, decode};
 use crate::diagnostic::Diagnostic;
 use crate::identity::{PostId, SourceHash};
 
@@ -33,7 +33,7 @@ pub fn parse(file: &str, in_drafts: bool, bytes: &[u8], rules: &Rules) -> Parsed
             };
         }
     };
-    let mut source = Source { file, in_drafts, text: &text, rules, problems: Vec::new() };
+    let mut source = Source { file, in_drafts, bytes, text: &text, rules, problems: Vec::new() };
     let mut facts =
         Facts { source_hash: Some(SourceHash::of_normalised(&text)), draft: in_drafts, ..Facts::default() };
     let outcome = match front_matter::read(&text) {
@@ -58,6 +58,7 @@ pub fn parse(file: &str, in_drafts: bool, bytes: &[u8], rules: &Rules) -> Parsed
 struct Source<'a> {
     file: &'a str,
     in_drafts: bool,
+    bytes: &'a [u8],
     text: &'a str,
     rules: &'a Rules,
     problems: Vec<Diagnostic>,
@@ -209,6 +210,7 @@ impl Source<'_> {
             from: facts.from.clone(),
             source_hash: facts.source_hash.clone()?,
             meta: facts.meta.clone(),
+            front_matter: Some(FrontMatter { text: head.to_owned(), form: decode::form(self.bytes) }),
             body: Body::Text(self.text.get(body_start..).unwrap_or("").to_owned()),
             source_bytes: self.text.len(),
             body_start,

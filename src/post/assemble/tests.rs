@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::parse;
 use crate::diagnostic::Severity;
+use crate::post::decode;
 use crate::post::lang::Lang;
 use crate::post::preset::Preset;
 use crate::post::render::RenderOptions;
@@ -389,6 +390,15 @@ mod properties {
         format!("{left:?}") == format!("{right:?}")
     }
 
+    fn without_form(mut parsed: Parsed) -> Parsed {
+        if let Outcome::Post(post) | Outcome::Skipped(_, Some(post)) = &mut parsed.outcome
+            && let Some(front_matter) = &mut post.front_matter
+        {
+            front_matter.form = decode::Form::default();
+        }
+        parsed
+    }
+
     proptest! {
         #[test]
         fn any_bytes_and_any_path_have_an_outcome(
@@ -422,9 +432,44 @@ mod properties {
         fn windows_line_ends_change_nothing(head in block(), body in "[ -~\n]{0,30}") {
             let unix = format!("{head}{body}");
             let windows = format!("\u{feff}{}", unix.replace('\n', "\r\n"));
-            let left = parse("a.md", false, unix.as_bytes(), &rules());
-            let right = parse("a.md", false, windows.as_bytes(), &rules());
+            let left = without_form(parse("a.md", false, unix.as_bytes(), &rules()));
+            let right = without_form(parse("a.md", false, windows.as_bytes(), &rules()));
             prop_assert!(same(&left, &right), "{:?} {:?}", left, right);
+        }
+
+        #[test]
+        fn front_matter_and_body_are_every_byte_of_the_file(
+            bom in any::<bool>(),
+            fences in proptest::sample::select(vec![
+                ("---", "date: 2024-01-02", "---"), ("--- \t", "date: 2024-01-02", "..."),
+                ("---yaml", "date: 2024-01-02 # why", "---  "), ("+++", "date = 2024-01-02", "+++"),
+                ("{", "\"date\": \"2024-01-02\"", "}  "),
+            ]),
+            blanks in proptest::collection::vec("|\r|[ ]{1,2}", 0..3),
+            ends in proptest::collection::vec(proptest::sample::select(vec!["\n", "\r\n"]), 8),
+            body in proptest::collection::vec("[a가\u{feff} ]{0,3}|\r\n|\n|\r|---\n", 0..20),
+        ) {
+            let mut ends = ends.into_iter().cycle();
+            let mut source = String::from(if bom { "\u{feff}" } else { "" });
+            for line in [fences.0, fences.1].into_iter().chain(blanks.iter().map(String::as_str)) {
+                source += line;
+                source += ends.next().unwrap_or("\n");
+            }
+            source += fences.2;
+            if let Some(first) = ends.next().filter(|_| !body.is_empty()) {
+                source += first;
+                source += &body.concat();
+            }
+            let parsed = parse("a.md", false, source.as_bytes(), &rules());
+            let Outcome::Post(post) = &parsed.outcome else {
+                // A lone CR between the keys is no JSON and no TOML.
+                prop_assert!(blanks.iter().any(|blank| blank == "\r"), "{source:?} {parsed:?}");
+                return Ok(());
+            };
+            let front_matter = post.front_matter.as_ref().expect("is there");
+            let body = post.body.text().expect("is there");
+            let written = decode::encode(&[&front_matter.text, body], &front_matter.form);
+            prop_assert_eq!(String::from_utf8(written).expect("text"), source);
         }
     }
 }

@@ -18,8 +18,21 @@ const TEXT_BYTES_MAX: usize = 48 << 20;
 /// Characters of a field's value that are shown.
 const VALUE_CHARS_MAX: usize = 500;
 /// Fields that follow from others, or that have a view of their own.
-const NOT_LISTED: [&str; 10] =
-    ["_id", "body", "html", "toc", "excerpt", "wordCount", "readingMinutes", "sourceHash", "slug", "lang"];
+const NOT_LISTED: [&str; 13] = [
+    "_id",
+    "body",
+    "html",
+    "toc",
+    "excerpt",
+    "wordCount",
+    "readingMinutes",
+    "sourceHash",
+    "slug",
+    "lang",
+    "frontMatter",
+    "frontMatter.bom",
+    "frontMatter.lineEnds",
+];
 
 /// A change's line and detail.
 pub(super) struct Entry {

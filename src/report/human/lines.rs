@@ -19,6 +19,10 @@ const ACTION_COLUMNS: usize = 9;
 const NARROW_COLUMNS: usize = 50;
 /// Fields that follow from others: shown with more verbosity alone.
 const DERIVED_FIELDS: [&str; 6] = ["html", "toc", "excerpt", "wordCount", "readingMinutes", "sourceHash"];
+/// What is kept of the source for `export`: its fields are told one by one, so that it is shown as the derived
+/// ones are.
+const KEPT_FIELDS: [&str; 5] =
+    ["sourceHash", "frontMatter", "frontMatter.text", "frontMatter.bom", "frontMatter.lineEnds"];
 
 /// How lines are written.
 pub(super) struct Lines<'a> {
@@ -79,7 +83,8 @@ impl Lines<'_> {
 
     /// What differs, under the line of its post.
     pub(super) fn changes(&self, changes: &[FieldChange], out: &mut String) {
-        let derived = |change: &&FieldChange| DERIVED_FIELDS.contains(&change.path.as_str());
+        let kept = |change: &&FieldChange| KEPT_FIELDS.contains(&change.path.as_str());
+        let derived = |change: &&FieldChange| DERIVED_FIELDS.contains(&change.path.as_str()) || kept(change);
         let named = |changes: &mut dyn Iterator<Item = &FieldChange>| {
             changes.map(|change| plain(&change.path)).collect::<Vec<String>>().join(", ")
         };
@@ -94,7 +99,9 @@ impl Lines<'_> {
                 changes.iter().filter(shown).for_each(|change| self.change(change, &indent, out));
                 let hidden = named(&mut changes.iter().filter(|change| !shown(change)));
                 if !hidden.is_empty() && !changes.iter().any(|change| shown(&change)) {
-                    let told = format!("rendered anew: {hidden}");
+                    let for_readers = changes.iter().any(|change| !kept(&change));
+                    let what = if for_readers { "rendered anew" } else { "not for readers" };
+                    let told = format!("{what}: {hidden}");
                     out.push_str(&format!("{indent}{}\n", self.paint.style(FAINT, told)));
                 }
             }
