@@ -15,6 +15,7 @@ use idempost::apply::{Applied, Clock, Executor, Guards, Settled, Supervisor};
 use idempost::diagnostic::Diagnostic;
 use idempost::identity::{PostId, SourceHash};
 use idempost::plan::compose::{Composer, Sources, Written};
+use idempost::plan::lifecycle::By;
 use idempost::plan::{Action, Operation, Origin, Others, Plan, Reason, Stamp, Summary};
 use idempost::post::date::PublishedAt;
 use idempost::post::lang::Lang;
@@ -157,6 +158,7 @@ fn create(at: usize) -> Arc<Operation> {
         file: Some(format!("{at}.md")),
         line: None,
         action: Action::Create,
+        by: By::Ingest,
         reason: Reason::of("new"),
         expected_version: None,
         seen: None,

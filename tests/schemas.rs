@@ -121,6 +121,7 @@ fn a_stored_document_is_what_the_schema_says() {
         operation_id: "o".to_owned(),
         revision: Some(4),
         live_by: Some("r".to_owned()),
+        archived_by: Some("r".to_owned()),
         claim: Some(document::Claim { run_id: "r".to_owned(), until: 1_700_000_000_000 }),
     };
     let mut stored = content.fields.clone();

@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::host::Host;
+use super::operation::Ended;
 use super::watch::{self, Voice};
 use super::{check, diff, explain, ingest, pager, runs, saved};
 use crate::apply::Clock;
 use crate::apply::verify::Depth;
-use crate::cli::{self, Cli, Format, RunsVerb, Verb, ViewFlags};
+use crate::cli::{self, ByHand, Cli, Format, RunsVerb, Verb, ViewFlags};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
 use crate::plan::compose::Composer;
+use crate::plan::lifecycle::By;
 use crate::plan::saved::Saved;
 use crate::report::event::{Checked, End, Event, Verified};
 use crate::report::paint::Paint;
@@ -138,6 +140,8 @@ async fn verb(
             let depth = if typed.render { Depth::Rendered } else { Depth::Digests };
             verify(cli, env, settings, host, depth).await
         }
+        Verb::Archive(typed) => by_hand(cli, env, cwd, settings, host, By::Archive, typed).await,
+        Verb::Restore(typed) => by_hand(cli, env, cwd, settings, host, By::Restore, typed).await,
         Verb::Watch(_) => watch(cli, env, settings, host).await,
         Verb::Check(typed) => {
             let rendering = rendering(cli, env, settings, Purpose::Check)?;
@@ -266,6 +270,37 @@ async fn verify(
         exit: outcome.exit,
     }))?;
     Ok(outcome.exit)
+}
+
+async fn by_hand(
+    cli: &Cli,
+    env: &Environment,
+    cwd: &Path,
+    settings: &Settings,
+    host: &Host,
+    by: By,
+    typed: &ByHand,
+) -> Result<Exit, Failure> {
+    let purpose = if typed.dry_run { Purpose::Look } else { Purpose::Apply };
+    let rendering = rendering(cli, env, settings, purpose)?;
+    let asked = super::by_hand::Asked { by, posts: &typed.posts, dry_run: typed.dry_run };
+    let ended = super::by_hand::run(settings, host, cwd, asked, &|event| rendering.event(event)).await?;
+    told_operation(&rendering, &ended)
+}
+
+/// Tells how a verb that writes ended, or what it would do.
+fn told_operation(rendering: &Rendering, ended: &Ended) -> Result<Exit, Failure> {
+    match ended {
+        Ended::Looked { plan, changes, composer, exit } => {
+            rendering.finish(&End::Plan { plan, changes, composer })?;
+            Ok(*exit)
+        }
+        Ended::Ran(outcome) => {
+            let (plan, composer, run) = (&outcome.plan, &outcome.composer, &outcome.report);
+            rendering.finish(&End::Run { plan, changes: &[], composer, run })?;
+            Ok(run.exit)
+        }
+    }
 }
 
 async fn watch(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -> Result<Exit, Failure> {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::check;
 use super::gather::{self, Gathered};
 use super::host::Host;
+use super::subject;
 use crate::catalog::links::PostLinks;
 use crate::cli::Format;
 use crate::config::Settings;
@@ -17,6 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::identity::PostId;
 use crate::plan::pipeline::Pipeline;
+use crate::plan::subject::{Candidate, Meant, meant};
 use crate::post::date::PublishedAt;
 use crate::post::render::render;
 use crate::post::{Facts, Outcome, Parsed, Post, Skip};
@@ -75,17 +77,12 @@ impl Tree {
     /// root, or the id of a post.
     fn find(&self, settings: &Settings, subject: &str, cwd: &Path) -> Result<String, Failure> {
         let root = &settings.content.root.value;
-        let from_here = std::path::absolute(cwd.join(subject)).ok();
-        let below = from_here.as_deref().and_then(|path| path.strip_prefix(root).ok()).map(|path| {
-            path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-        });
-        let plain = subject.trim_start_matches("./").to_owned();
-        for path in below.into_iter().chain([plain]) {
+        for path in subject::paths(settings, subject, cwd) {
             let known = self.files.contains_key(&path)
                 || self.skipped_files().any(|skipped| skipped == path)
                 || self.gathered.catalog.invalid.contains(&path)
                 || std::fs::symlink_metadata(root.join(&path)).is_ok_and(|found| !found.is_dir());
-            if known && !path.is_empty() {
+            if known {
                 return Ok(path);
             }
         }
@@ -106,8 +103,32 @@ impl Tree {
             )
             .help("its slug, language or date may have been changed; `idempost id inspect` tells its date"));
         }
-        Err(Failure::usage(format!("no such file under {}, and no id: {subject}", settings.content.shown))
-            .help("name a file below the content root, or the 26 characters of a post's id"))
+        self.named(settings, subject)
+    }
+
+    /// The file of a post that goes by a slug, or `slug:lang`.
+    fn named(&self, settings: &Settings, subject: &str) -> Result<String, Failure> {
+        let catalog = &self.gathered.catalog;
+        let posts = catalog.posts.iter().chain(catalog.held.iter().map(|(_, post)| post));
+        let known: Vec<Candidate> = posts
+            .map(|post| Candidate {
+                id: post.id.to_string(),
+                slug: post.slug.as_str().to_owned(),
+                lang: post.lang.as_str().to_owned(),
+                path: post.file.clone(),
+                ..Candidate::default()
+            })
+            .collect();
+        match meant(subject, &[], &known) {
+            Meant::Nothing(near) => {
+                let what =
+                    format!("no such file under {}, and no id or slug: {subject}", settings.content.shown);
+                let help = "name a file below the content root, an id, a slug, or slug:lang".to_owned();
+                let near = if near.is_empty() { help } else { format!("is it {}?", near.join(", ")) };
+                Err(Failure::usage(what).help(near))
+            }
+            _ => subject::one(subject, &[], &known).map(|one| one.path.clone()),
+        }
     }
 
     fn explain(&self, settings: &Settings, file: &str, with_html: bool) -> Explained {

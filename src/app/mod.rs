@@ -1,6 +1,7 @@
 //! One file a verb. Picks the store, owns clock, chance and signals; no rule of the domain lives here.
 
 pub mod assets;
+pub mod by_hand;
 pub mod check;
 pub mod commands;
 pub mod completions;
@@ -23,6 +24,7 @@ pub mod pager;
 pub mod runs;
 pub mod saved;
 pub mod schema;
+pub mod subject;
 pub mod summary;
 pub mod sweep;
 pub mod verify;

@@ -23,6 +23,16 @@ pub struct Policies<'a> {
 impl Policies<'_> {
     /// The policy against a store, whose limits may be known better later.
     pub fn policy(&self, gathered: &Gathered, store: &dyn Store) -> Policy {
+        let pipeline = Pipeline::of(&gathered.rules, &gathered.link_policy);
+        Policy { only: gathered.only.clone(), ..self.of(pipeline, store) }
+    }
+
+    /// The policy of a verb that reads no tree. `now` is in Unix milliseconds.
+    pub fn without_tree(&self, store: &dyn Store, now: i64) -> Policy {
+        self.of(Pipeline::of(&self.settings.rules(now), &self.settings.link_policy()), store)
+    }
+
+    fn of(&self, pipeline: Pipeline, store: &dyn Store) -> Policy {
         let settings = self.settings;
         Policy {
             origin: Origin {
@@ -32,12 +42,12 @@ impl Policies<'_> {
             },
             target: store.target(),
             limits: store.limits(),
-            pipeline: Pipeline::of(&gathered.rules, &gathered.link_policy),
+            pipeline,
             revision: self.revision,
             settings: identity_settings(settings),
             prune: settings.policy.prune,
             force: settings.policy.force,
-            only: gathered.only.clone(),
+            only: None,
         }
     }
 }

@@ -6,10 +6,11 @@
 
 use sha2::{Digest, Sha256};
 
+use super::diff;
 use super::host::Host;
 use super::open;
 use super::summary;
-use crate::apply::job::{self, Closing, Ended, Job};
+use crate::apply::job::{self, Closing, Ended as JobEnded, Job};
 use crate::apply::planner::Planner;
 use crate::apply::retry::RetryPolicy;
 use crate::apply::run::{Row, Rows, State};
@@ -17,8 +18,9 @@ use crate::apply::statement::Writer;
 use crate::apply::{Applied, Executor, Guards};
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
+use crate::plan::change::FieldChange;
 use crate::plan::compose::Composer;
-use crate::plan::{self, Late, Observed, Plan};
+use crate::plan::{self, Late, Observed, Others, Plan};
 use crate::report::event::{Event, RunReport};
 use crate::store::{Fault, Store, Target};
 
@@ -30,6 +32,23 @@ pub struct Outcome {
     pub composer: Composer,
     /// How it ended.
     pub report: RunReport,
+}
+
+/// How a verb ended that can be asked what it would do.
+pub enum Ended {
+    /// Nothing was written: `--dry-run`.
+    Looked {
+        /// What would be done.
+        plan: Box<Plan>,
+        /// The fields that would change, one entry an operation.
+        changes: Vec<Vec<FieldChange>>,
+        /// Makes the documents that are shown whole.
+        composer: Composer,
+        /// 5 where the plan is refused, else 0.
+        exit: Exit,
+    },
+    /// It was carried out.
+    Ran(Box<Outcome>),
 }
 
 /// Looks at a plan before it is applied, may add to it, and may refuse it with an exit.
@@ -62,6 +81,26 @@ pub async fn connect(executor: &Executor<'_>) -> Result<(), Failure> {
 pub fn rows<'a>(settings: &Settings, host: &'a Host, store: &'a dyn Store) -> Rows<'a> {
     let source = settings.source.value.clone().unwrap_or_default();
     Rows { store, clock: host.clock.as_ref(), source }
+}
+
+/// What a verb would do, with nothing written and no row: `--dry-run`. The store is connected.
+pub async fn look(
+    settings: &Settings,
+    host: &Host,
+    executor: &Executor<'_>,
+    asked: Asked<'_>,
+) -> Result<Ended, Failure> {
+    let told = |fault: Fault| open::failure(&fault);
+    let rows = rows(settings, host, executor.store);
+    let observed = asked.planner.observe(executor, &rows, Others::default()).await.map_err(told)?;
+    let mut plan = asked.planner.plan(&observed);
+    if let Some(exit) = unsound(&plan, executor.events) {
+        return Err(Failure::new(exit, "the plan is not sound"));
+    }
+    let exit = (asked.review)(&mut plan, &observed).unwrap_or(Exit::Done);
+    (executor.events)(&Event::Planned(&plan));
+    let changes = diff::changes(&plan, executor, executor.store).await?;
+    Ok(Ended::Looked { plan: Box::new(plan), changes, composer: executor.composer.clone(), exit })
 }
 
 /// Runs the job of a verb and tells how it ended. The store is connected and ready.
@@ -97,7 +136,7 @@ pub async fn carry_out(
         }
     };
     match job.run(row, closing).await.map_err(told)? {
-        Ended::Applied { plan, applied, late } => {
+        JobEnded::Applied { plan, applied, late } => {
             let ended = summary::Ended {
                 plan: &plan,
                 applied: &applied,
@@ -107,16 +146,16 @@ pub async fn carry_out(
             let report = summary::report(&ended, &writer);
             Ok(Outcome { plan: *plan, composer, report })
         }
-        Ended::Refused(plan, exit) => {
+        JobEnded::Refused(plan, exit) => {
             let report = summary::refused_by(&plan, exit, &writer);
             Ok(Outcome { plan: *plan, composer, report })
         }
-        Ended::Replay(row) => {
+        JobEnded::Replay(row) => {
             let mut plan = asked.planner.nothing();
             plan.summary.unchanged = summary::replayed_unchanged(&row);
             Ok(Outcome { plan, composer, report: summary::replay(&row) })
         }
-        Ended::Reused(row) => Err(Failure::new(
+        JobEnded::Reused(row) => Err(Failure::new(
             Exit::Conflict,
             format!(
                 "operation id {:?} was used by run {} for something else (another verb, other files, target or flags)",
@@ -124,7 +163,7 @@ pub async fn carry_out(
             ),
         )
         .help("an operation id names one intent: choose a new one for a new intent")),
-        Ended::Interrupted => {
+        JobEnded::Interrupted => {
             let exit = host.interrupted().unwrap_or(Exit::Interrupted);
             Err(Failure::new(exit, "interrupted while waiting for the same operation at work elsewhere"))
         }

@@ -11,6 +11,7 @@ use super::{Executor, Settled, Supervisor};
 use crate::identity::ContentHash;
 use crate::plan::check::statement_bytes;
 use crate::plan::compose::Written;
+use crate::plan::lifecycle::By;
 use crate::plan::{Action, Operation, Reason, Seen, Stamp};
 use crate::report::event::{Event, FailedPost};
 use crate::store::document::{Head, Ingest, Status};
@@ -96,6 +97,7 @@ pub(super) fn undo(
     let left = left(operation, content_hash, writer)?.ingest;
     let undo = Operation {
         action: Action::Archive,
+        by: By::Ingest,
         reason: Reason::of("late"),
         expected_version: Some(left.version),
         content: None,

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::batch::{Pending, failed_post};
-use super::statement::{left, prepare};
+use super::statement::{self, left, prepare};
 use super::{Executor, Settled, lock};
 use crate::diagnostic::Diagnostic;
 use crate::plan::compose::{CHANGED, Composer, Written, changed};
@@ -46,6 +46,9 @@ impl Executor<'_> {
         operation: &Arc<Operation>,
         composed: Composed,
     ) -> Result<Option<Pending>, Settled> {
+        if let Some(ended) = refused(operation) {
+            return Err(ended);
+        }
         let content = self.fitting(operation, composed)?;
         self.keep_digest(operation, content.as_ref());
         let prepared = prepare(operation, content, &self.writer);
@@ -79,6 +82,14 @@ impl Executor<'_> {
             lock(&self.state.digests).insert(operation.id.clone(), digest);
         }
     }
+}
+
+/// How a post ends whose transition the lifecycle does not draw.
+pub(super) fn refused(operation: &Operation) -> Option<Settled> {
+    let message = statement::refused(operation)?;
+    let message = format!("{message}; this is a defect of idempost, please report it");
+    let class = Class::Permanent;
+    Some(Settled::Failed(failed_post(operation, class.as_str(), message, 0), class))
 }
 
 fn is_from_file(operation: &Operation) -> bool {

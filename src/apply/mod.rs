@@ -9,6 +9,7 @@
 
 pub mod assets;
 mod batch;
+pub mod by_hand;
 mod compose;
 pub mod job;
 pub mod planner;

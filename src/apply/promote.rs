@@ -10,10 +10,12 @@ use std::time::Duration;
 use bson::doc;
 
 use super::batch::{Pending, failed_post};
+use super::compose;
 use super::settle::outranks;
 use super::statement::{Left, Prepared, prepare, prepare_claim};
 use super::{Executor, Settled, Supervisor};
 use crate::plan::compose::Written;
+use crate::plan::lifecycle::{self, By};
 use crate::plan::{Action, Operation, Reason, Seen, Stamp};
 use crate::post::links::Asset;
 use crate::store::document::{Claim, Content, Ingest, Status};
@@ -64,6 +66,9 @@ impl Executor<'_> {
     ) -> (Arc<Operation>, Settled) {
         if self.cancel.is_cancelled() {
             return (operation, Settled::NotTried);
+        }
+        if let Some(ended) = compose::refused(&operation) {
+            return (operation, ended);
         }
         supervisor.alive().await;
         if self.is_late(supervisor).await {
@@ -235,6 +240,9 @@ impl Executor<'_> {
             return Settled::Stale;
         }
         let next = Left { status: Status::Archived, ..next_step(&held.left, None) };
+        if !lifecycle::allowed(Some(&held.left.status), &next.status, By::Ingest) {
+            return Settled::Stale;
+        }
         let set = doc! { "status": Status::Archived.as_str() };
         self.settle_one(step(held, &next, set, vec!["live".to_owned(), "ingest.claim".to_owned()])).await;
         Settled::Stale

@@ -4,6 +4,7 @@
 use bson::Document;
 
 use crate::identity::ContentHash;
+use crate::plan::lifecycle::{self, By};
 use crate::plan::{Action, Operation, Stamp};
 use crate::store::Statement;
 use crate::store::document::{Claim, Content, Ingest, LIFECYCLE_FIELDS, OWNED_FIELDS, Status};
@@ -35,8 +36,17 @@ pub struct Prepared {
     pub left: Left,
 }
 
+/// Why the lifecycle refuses what an operation writes; `None`: it may. Asked wherever a statement is made,
+/// whatever the plan was checked for before.
+pub fn refused(operation: &Operation) -> Option<String> {
+    let to = &operation.stamp.as_ref()?.status;
+    let from = operation.seen.as_ref().map(|seen| &seen.status);
+    let may = lifecycle::allowed(from, to, operation.by);
+    (!may).then(|| lifecycle::refusal(from, to, operation.by))
+}
+
 /// Prepares the one write of an operation, or its last one where assets come first. `content` is what
-/// was composed for it. `None` where the operation writes nothing.
+/// was composed for it. `None` where the operation writes nothing, or may not ([`refused`]).
 pub fn prepare(operation: &Operation, content: Option<Content>, writer: &Writer) -> Option<Prepared> {
     let left = left(operation, content.as_ref().map(|content| &content.content_hash), writer)?;
     let fields = content.map(|content| content.fields);
@@ -45,16 +55,27 @@ pub fn prepare(operation: &Operation, content: Option<Content>, writer: &Writer)
 
 /// What the one write of an operation leaves, when its content has this digest.
 pub fn left(operation: &Operation, content_hash: Option<&ContentHash>, writer: &Writer) -> Option<Left> {
-    let stamp = operation.stamp.as_ref()?;
+    let stamp = operation.stamp.as_ref().filter(|_| refused(operation).is_none())?;
     let makes_live =
         stamp.status.is_live() && operation.seen.as_ref().is_none_or(|seen| seen.status != Status::Active);
     Some(Left {
         status: stamp.status.clone(),
         ingest: Ingest {
             live_by: makes_live.then(|| writer.run_id.clone()),
+            archived_by: archived_by(operation, stamp, writer),
             ..signed(stamp, content_hash, writer)
         },
     })
+}
+
+/// Who archived it by hand, as it stands afterwards: this run, or whoever did before; of what is not
+/// archived nobody.
+fn archived_by(operation: &Operation, stamp: &Stamp, writer: &Writer) -> Option<String> {
+    match operation.by {
+        _ if stamp.status != Status::Archived => None,
+        By::Archive => Some(writer.run_id.clone()),
+        _ => stamp.ingest.archived_by.clone(),
+    }
 }
 
 /// Prepares the first write of an operation whose assets are not all stored: the post as `publishing`
@@ -65,7 +86,7 @@ pub fn prepare_claim(
     writer: &Writer,
     until: i64,
 ) -> Option<Prepared> {
-    let stamp = operation.stamp.as_ref()?;
+    let stamp = operation.stamp.as_ref().filter(|_| refused(operation).is_none())?;
     let claim = Claim { run_id: writer.run_id.clone(), until };
     let status = operation.seen.as_ref().map_or(Status::Publishing, |seen| seen.status.clone());
     let digest = content.as_ref().map(|content| &content.content_hash);
@@ -162,4 +183,67 @@ fn whole(mut content: Document, left: &Left) -> Document {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Reason, Seen};
+
+    fn operation(from: Status, to: Status, by: By) -> Operation {
+        let seen = Seen {
+            version: 3,
+            status: from,
+            source_hash: Some("s1:0".to_owned()),
+            revision: None,
+            claim: None,
+        };
+        let ingest = Ingest { version: 4, archived_by: Some("r0".to_owned()), ..Ingest::default() };
+        Operation {
+            id: "01".to_owned(),
+            slug: "pears".to_owned(),
+            lang: "en".to_owned(),
+            file: None,
+            line: None,
+            action: Action::Restamp,
+            by,
+            reason: Reason::of("fence"),
+            expected_version: Some(3),
+            content: None,
+            seen: Some(seen),
+            stamp: Some(Stamp { status: to, ingest, assets: Vec::new() }),
+        }
+    }
+
+    /// Whatever a plan says, and whoever checked it.
+    #[test]
+    fn no_statement_is_made_of_what_the_lifecycle_refuses() {
+        let all = [Status::Publishing, Status::Staged, Status::Active, Status::Archived, Status::Superseded];
+        let writer = Writer { run_id: "r1".to_owned(), operation_id: "o1".to_owned() };
+        let mut refusals = 0;
+        for from in &all {
+            for (to, by) in all.iter().flat_map(|to| By::ALL.map(|by| (to, by))) {
+                let operation = operation(from.clone(), to.clone(), by);
+                let may = lifecycle::allowed(Some(from), to, by);
+                assert_eq!(prepare(&operation, None, &writer).is_some(), may, "{:?}", refused(&operation));
+                assert_eq!(prepare_claim(&operation, None, &writer, 1).is_some(), may);
+                assert_eq!(refused(&operation).is_none(), may);
+                refusals += usize::from(!may);
+            }
+        }
+        assert!(refusals > 80, "only {refusals}");
+    }
+
+    #[test]
+    fn who_archived_by_hand_is_told_of_what_is_archived_alone() {
+        let writer = Writer { run_id: "r1".to_owned(), operation_id: "o1".to_owned() };
+        let by = |from, to, by| left(&operation(from, to, by), None, &writer).unwrap().ingest.archived_by;
+        assert_eq!(by(Status::Active, Status::Archived, By::Archive).as_deref(), Some("r1"));
+        assert_eq!(
+            by(Status::Archived, Status::Archived, By::Ingest).as_deref(),
+            Some("r0"),
+            "a fence keeps it"
+        );
+        assert_eq!(by(Status::Archived, Status::Active, By::Restore), None);
+    }
 }

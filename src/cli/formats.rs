@@ -20,7 +20,9 @@ pub(super) fn of(verb: &str) -> &'static [Format] {
             Format::Html,
             Format::Sarif,
         ],
-        "verify" => &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown],
+        "verify" | "archive" | "restore" => {
+            &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown]
+        }
         "explain" => &[Format::Human, Format::Json, Format::Ndjson],
         "watch" => &[Format::Human, Format::Ndjson],
         "id" | "doctor" | "assets" | "runs" | "config" => &[Format::Human, Format::Json],

@@ -17,8 +17,8 @@ mod verbs;
 use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
-    Assets, AssetsGc, AssetsVerb, Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive, IdInspect,
-    IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Verify, Watch,
+    Assets, AssetsGc, AssetsVerb, ByHand, Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive,
+    IdInspect, IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Verify, Watch,
 };
 
 use crate::error::Exit;
@@ -98,6 +98,12 @@ pub enum Verb {
     /// Tells orphans, duplicates, changed fields, foreign documents, wrong ids, broken pointers and left-over
     /// claims, and writes nothing. Exit 5 where anything differs.
     Verify(Verify),
+    /// Take posts down by hand
+    ///
+    /// Nothing is deleted, and ingesting leaves them archived although their files are there, until `restore`.
+    Archive(ByHand),
+    /// Show archived posts again, as they are stored
+    Restore(ByHand),
     /// Tell where an id, a hash, a decision comes from, judged against the whole tree
     Explain(Explain),
     /// Make, derive and inspect ids of the kinds a team chooses between
@@ -129,6 +135,10 @@ impl Cli {
         }
         if let Some(reading) = self.verb.reading() {
             reading.typed(&mut out);
+        }
+        if let Verb::Archive(verb) | Verb::Restore(verb) = &self.verb {
+            let content = verb.content.as_deref().map(Path::to_string_lossy);
+            push(&mut out, "content", "--content", content.as_deref());
         }
         if let Some(running) = self.verb.running() {
             running.typed(&mut out);
@@ -167,6 +177,8 @@ impl Verb {
             Verb::Watch(_) => "watch",
             Verb::Check(_) => "check",
             Verb::Verify(_) => "verify",
+            Verb::Archive(_) => "archive",
+            Verb::Restore(_) => "restore",
             Verb::Explain(_) => "explain",
             Verb::Id(_) => "id",
             Verb::Doctor(_) => "doctor",
@@ -211,6 +223,7 @@ impl Verb {
             Verb::Diff(verb) => Some(&verb.target),
             Verb::Watch(verb) => Some(&verb.target),
             Verb::Verify(verb) => Some(&verb.target),
+            Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
             Verb::Assets(verb) => Some(&verb.gc().target),
@@ -239,6 +252,7 @@ impl Verb {
             Verb::Diff(verb) => Some(&verb.running),
             Verb::Watch(verb) => Some(&verb.running),
             Verb::Verify(verb) => Some(&verb.running),
+            Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
             Verb::Assets(verb) => Some(&verb.gc().running),
             Verb::Runs(verb) => Some(&verb.running),
@@ -279,6 +293,16 @@ impl Verb {
             Verb::Diff(verb) => Some(&verb.operation),
             Verb::Verify(verb) => Some(&verb.operation),
             _ => None,
+        }
+    }
+}
+
+impl Verb {
+    /// The operation id that was typed.
+    pub fn operation_id(&self) -> Option<&str> {
+        match self {
+            Verb::Archive(verb) | Verb::Restore(verb) => verb.operation_id.as_deref(),
+            _ => self.operation().and_then(|flags| flags.operation_id.as_deref()),
         }
     }
 }

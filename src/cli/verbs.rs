@@ -159,10 +159,33 @@ pub struct Verify {
     pub running: RunningFlags,
 }
 
+/// `archive` and `restore`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ByHand {
+    /// Posts, each by its id, its file, its slug, or slug:lang.
+    #[arg(value_name = "POST", required = true)]
+    pub posts: Vec<String>,
+    /// Show what would be done and write nothing.
+    #[arg(long, short = 'n')]
+    pub dry_run: bool,
+    /// Names the intent: a repeated request with the same id is recognised.
+    #[arg(long, value_name = "ID", help_heading = "Operations")]
+    pub operation_id: Option<String>,
+    /// Root of the tree, for files.
+    #[arg(long, value_name = "FOLDER", help_heading = "Where")]
+    pub content: Option<PathBuf>,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
 /// `explain`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Explain {
-    /// A file below the content root, or a post's id.
+    /// A file below the content root, a post's id, its slug, or slug:lang.
     #[arg(value_name = "FILE|ID", required_unless_present = "all")]
     pub subject: Option<String>,
     /// Every file of the tree, one JSON object a line, without HTML.

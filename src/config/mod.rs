@@ -276,7 +276,7 @@ pub fn load(cli: &Cli, env: &Environment, cwd: &Path) -> Result<Settings, Failur
         policy,
         saved_plan: cli.verb.saved_plan().0.map(|path| cwd.join(path)),
         partial: cli.verb.saved_plan().1,
-        operation_id: operation.and_then(|flags| flags.operation_id.clone()),
+        operation_id: cli.verb.operation_id().map(str::to_owned),
         revision: operation.map_or(Revision::Detect, |flags| match (flags.revision, flags.no_revision) {
             (Some(number), _) => Revision::Is(number),
             (None, true) => Revision::Without,

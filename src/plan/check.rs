@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Action, Operation, Plan, lifecycle};
+use super::lifecycle::{self, By};
+use super::{Action, Operation, Plan};
 use crate::store::Statement;
 use crate::store::document::{Status, bytes_of};
 
@@ -48,8 +49,14 @@ fn files_add_up(plan: &Plan) -> Option<String> {
 
 fn stamps(plan: &Plan) -> Option<String> {
     find(plan, |operation| {
-        let needs_content = matches!(operation.action, Action::Create | Action::Update | Action::Restore);
-        operation.action.writes() != operation.stamp.is_some() || needs_content != operation.content.is_some()
+        let has_content = operation.content.is_some();
+        let as_due = match operation.action {
+            Action::Create | Action::Update => has_content,
+            // By hand a post comes back as it is stored.
+            Action::Restore => has_content || operation.by != By::Ingest,
+            _ => !has_content,
+        };
+        operation.action.writes() != operation.stamp.is_some() || !as_due
     })
 }
 
@@ -64,7 +71,7 @@ fn transitions(plan: &Plan) -> Option<String> {
     find(plan, |operation| {
         let Some(stamp) = &operation.stamp else { return false };
         let from = operation.seen.as_ref().map(|seen| &seen.status);
-        !lifecycle::allowed(from, &stamp.status)
+        !lifecycle::allowed(from, &stamp.status, operation.by)
             || (operation.action == Action::Archive)
                 != (stamp.status == Status::Archived && from != Some(&Status::Archived))
     })

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::by_hand::{self, BY_HAND};
 use super::compose::{self, Composer, Written};
 use super::guard::{self, Stored, Tree};
+use super::lifecycle::By;
 use super::{Action, Late, Observed, Operation, Plan, Policy, Reason, Seen, Stamp};
 use crate::catalog::Catalog;
 use crate::catalog::links::PostLinks;
@@ -73,6 +75,10 @@ fn decide(post: &Post, links: &Arc<PostLinks>, given: &Given<'_>) -> Result<Oper
         return Ok(operation(post, Action::Conflict, Reason::of("id-taken")));
     };
     match head.status {
+        Status::Archived if ingest.archived_by.is_some() => {
+            let left = operation(post, Action::Unchanged, Reason::of(BY_HAND));
+            Ok(by_hand::stays(left, head, ingest, given))
+        }
         Status::Archived => write(post, links, Some(head), Action::Restore, Reason::of("back"), given),
         Status::Publishing => write(post, links, Some(head), Action::Update, Reason::of("publishing"), given),
         _ => decide_active(post, links, head, ingest, given),
@@ -273,6 +279,7 @@ fn operation(post: &Post, action: Action, reason: Reason) -> Operation {
         file: Some(post.file.clone()),
         line: None,
         action,
+        by: By::Ingest,
         reason,
         expected_version: None,
         content: None,

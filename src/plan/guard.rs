@@ -74,10 +74,14 @@ impl<'a> Stored<'a> {
     }
 
     /// Whether a run of this source may write the post: it is ours, or nobody's yet.
-    fn is_open_to_us(&self, head: &Head) -> bool {
+    pub(super) fn is_open_to_us(&self, head: &Head) -> bool {
         head.ingest
             .as_ref()
             .is_some_and(|ingest| ingest.source.is_none() || ingest.source.as_deref() == self.source)
+    }
+
+    fn told_source(&self) -> String {
+        self.source.map_or_else(|| "of no source".to_owned(), |ours| format!("of {ours:?}"))
     }
 
     pub(super) fn live_of_source(&self) -> usize {
@@ -85,7 +89,12 @@ impl<'a> Stored<'a> {
     }
 
     fn live_elsewhere(&self, post: &Post, id: &str) -> Option<&'a Head> {
-        let heads = self.live.get(&(post.slug.as_str(), post.lang.as_str()))?;
+        self.live_beside(post.slug.as_str(), post.lang.as_str(), id)
+    }
+
+    /// A live post of this slug and language under another id.
+    pub(super) fn live_beside(&self, slug: &str, lang: &str, id: &str) -> Option<&'a Head> {
+        let heads = self.live.get(&(slug, lang))?;
         heads.iter().find(|head| head.id != id).copied()
     }
 }
@@ -271,6 +280,26 @@ fn refuse_live<'a>(post: &Post, id: &str, live: &'a Head, store: &Stored<'a>) ->
     )
 }
 
+/// Refuses a stored post that is not ours to write, whatever is wanted of it; `None`: it is.
+pub(super) fn not_ours(head: &Head, store: &Stored<'_>) -> Option<Reason> {
+    if head.ingest.is_none() {
+        return Some(Reason {
+            code: "id-taken",
+            detail: format!("{} is stored by somebody else: the document has no `ingest`", head.id),
+            help: "idempost changes only what it wrote".to_owned(),
+        });
+    }
+    if store.is_open_to_us(head) {
+        return None;
+    }
+    let theirs = head.ingest.as_ref().and_then(|ingest| ingest.source.as_deref()).unwrap_or("");
+    Some(Reason {
+        code: "other-source",
+        detail: format!("the post belongs to source {theirs:?}, this run is {}", store.told_source()),
+        help: "name the source that owns it: --source".to_owned(),
+    })
+}
+
 fn refuse_other_source<'a>(head: &'a Head, store: &Stored<'a>) -> Option<Refusal<'a>> {
     let theirs = head.ingest.as_ref().and_then(|ingest| ingest.source.as_deref()).unwrap_or("");
     refuse(
@@ -279,7 +308,7 @@ fn refuse_other_source<'a>(head: &'a Head, store: &Stored<'a>) -> Option<Refusal
         format!(
             "the stored post {} belongs to source {theirs:?}, this run is {}",
             head.id,
-            store.source.map_or_else(|| "of no source".to_owned(), |ours| format!("of {ours:?}"))
+            store.told_source()
         ),
         "set `source` to the one that owns the post, or give this post another slug",
     )

@@ -4,8 +4,11 @@
 //! It holds no document: an operation names what its document is a function of, and `compose` makes it,
 //! the same bytes whenever it is asked. `decide` says what becomes of one post, `guard` is all of the
 //! refusals, `orphan` is about what the store has and the tree has not, `check` holds the invariants of
-//! the result; `change` and `text` say how what is stored and what is written differ.
+//! the result; `lifecycle` is the table of transitions. `by_hand` plans what a person asks for without a tree,
+//! `subject` finds the post that was meant; `change` and `text` say how what is stored and what is written
+//! differ.
 
+pub mod by_hand;
 pub mod change;
 pub mod check;
 pub mod compose;
@@ -15,6 +18,7 @@ pub mod lifecycle;
 mod orphan;
 pub mod pipeline;
 pub mod saved;
+pub mod subject;
 pub mod text;
 pub mod verify;
 
@@ -28,6 +32,7 @@ use crate::post::links::Asset;
 use crate::store::document::{Claim, Head, Ingest, Status};
 use crate::store::{Limits, Target};
 use compose::{Composer, Written};
+use lifecycle::By;
 use pipeline::Pipeline;
 
 /// What is done with a post.
@@ -85,7 +90,7 @@ impl Action {
 }
 
 /// Why, with the decision; `code` is stable: `new`, `source`, `assets`, `links`, `pipeline`, `drift`,
-/// `fence`, `force`, `back`, `draft`, `gone`, `equal`, `late`, `path`, or a conflict's name
+/// `fence`, `force`, `back`, `draft`, `gone`, `equal`, `late`, `path`, `by-hand`, or a conflict's name
 /// (`frozen-date`, `frozen-slug`, `frozen-lang`, `frozen-field-removed`, `id-taken`, `other-source`,
 /// `foreign-collection`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +118,8 @@ pub struct Operation {
     pub line: Option<u32>,
     /// What is done.
     pub action: Action,
+    /// Who asks for it: what the transition table is asked with.
+    pub by: By,
     /// Why.
     pub reason: Reason,
     /// `ingest.version` that must be stored; `None`: the post must not be there.
@@ -271,7 +278,7 @@ pub struct Summary {
 pub struct Origin {
     /// `source` of the configuration.
     pub name: Option<String>,
-    /// The content root as configured, with `/`.
+    /// The content root as configured, with `/`; empty where no tree was read.
     pub root: String,
     /// Commit of the checkout where CI names one.
     pub commit: Option<String>,
@@ -382,6 +389,7 @@ fn finish(plan: &mut Plan, observed: &Observed, policy: &Policy) {
     plan.orphans.sort_by(|a, b| (&a.path, &a.id).cmp(&(&b.path, &b.id)));
     plan.summary.orphans = plan.orphans.len();
     plan.recount();
+    by_hand::note(plan);
     if let Some(before) = &observed.settings {
         let changed: Vec<(String, String, String)> = policy
             .settings
@@ -444,6 +452,25 @@ impl Plan {
             let number = self.operations.iter().filter(|operation| operation.action == action).count();
             *self.summary.count(action) = number;
         }
+    }
+
+    /// The plan of a verb that reads no tree: these operations and nothing else.
+    pub fn without_tree(operations: Vec<Operation>, live: usize, policy: &Policy) -> Self {
+        let mut plan = Plan {
+            source: Origin { root: String::new(), ..policy.origin.clone() },
+            target: policy.target.clone(),
+            pipeline: policy.pipeline.to_string(),
+            summary: Summary::default(),
+            operations: operations.into_iter().map(Arc::new).collect(),
+            orphans: Vec::new(),
+            diagnostics: Vec::new(),
+            skipped: Vec::new(),
+            live,
+            notes: Vec::new(),
+            settings_change: None,
+        };
+        plan.recount();
+        plan
     }
 
     /// Whether applying it would write anything.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::decide::{again, must_not_be_left, seen};
 use super::guard::{Stored, Tree};
+use super::lifecycle::By;
 use super::{Action, Observed, Operation, Orphan, Plan, Policy, Reason, Stamp};
 use crate::catalog::Catalog;
 use crate::post::Skip;
@@ -118,7 +119,8 @@ pub(super) fn orphans(
         if made_by_older {
             plan.operations.push(Arc::new(archive(head, None, Reason::of("fence"), policy)));
         } else if policy.prune && policy.only.is_none() {
-            plan.operations.push(Arc::new(archive(head, None, Reason::of("gone"), policy)));
+            let gone = archive(head, None, Reason::of("gone"), policy);
+            plan.operations.push(Arc::new(Operation { by: By::Prune, ..gone }));
         }
     }
 }
@@ -189,7 +191,10 @@ pub(super) fn again_without_file(
 ) -> Option<Operation> {
     let head = store.by_id(&operation.id).filter(|head| store.is_ours(head))?;
     match operation.action {
-        Action::Archive if head.live => Some(archive(head, None, operation.reason.clone(), policy)),
+        Action::Archive if head.live => {
+            let again = archive(head, None, operation.reason.clone(), policy);
+            Some(Operation { by: operation.by, ..again })
+        }
         Action::Restamp if head.live && made_live_by_older(head, observed) => {
             Some(archive(head, None, operation.reason.clone(), policy))
         }
@@ -220,6 +225,7 @@ pub(super) fn stored(head: &Head, action: Action, reason: Reason) -> Operation {
         file: None,
         line: None,
         action,
+        by: By::Ingest,
         reason,
         expected_version: Some(head.version()),
         content: None,

@@ -295,7 +295,7 @@ pub fn unsound(operation: &Operation, document: Option<&Document>) -> Option<&'s
         return Some("its version does not follow the one that it expects");
     }
     let to = Status::from_stored(text("status").unwrap_or_default());
-    if !super::lifecycle::allowed(operation.seen.as_ref().map(|seen| &seen.status), &to) {
+    if !super::lifecycle::allowed(operation.seen.as_ref().map(|seen| &seen.status), &to, operation.by) {
         return Some("no post goes from that status to this one");
     }
     if !matches!(operation.action, Action::Create | Action::Update | Action::Restore) {

@@ -57,6 +57,7 @@ fn operation(action: Action, file: Option<&str>, code: &'static str) -> Operatio
         file: file.map(str::to_owned),
         line: None,
         action,
+        by: crate::plan::lifecycle::By::Ingest,
         reason: Reason { code, detail: String::new(), help: String::new() },
         expected_version: (action != Action::Create).then_some(3),
         content: None,

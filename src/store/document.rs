@@ -162,6 +162,8 @@ pub struct Ingest {
     /// The run that made it live, as long as that run is its last writer: what a run that finds itself
     /// late, or the one that fences it, takes back.
     pub live_by: Option<String>,
+    /// The run that archived it by hand: ingesting leaves it archived until `restore`.
+    pub archived_by: Option<String>,
 }
 
 /// The projection of a head, for stores that can project.
@@ -216,6 +218,7 @@ impl Ingest {
             operation_id: text("operationId").unwrap_or_default(),
             revision: integer(document.get("revision")),
             live_by: text("liveBy"),
+            archived_by: text("archivedBy"),
             claim: document.get_document("claim").ok().and_then(|claim| {
                 Some(Claim {
                     run_id: claim.get_str("runId").ok()?.to_owned(),
@@ -248,6 +251,9 @@ impl Ingest {
         }
         if let Some(run_id) = &self.live_by {
             out.insert("liveBy", run_id);
+        }
+        if let Some(run_id) = &self.archived_by {
+            out.insert("archivedBy", run_id);
         }
         if let Some(claim) = &self.claim {
             out.insert(

@@ -37,6 +37,7 @@ macro_rules! on_both_stores {
 
 mod bad_files;
 mod bad_stores;
+mod by_hand;
 mod edits;
 mod equal;
 mod export;

@@ -11,6 +11,7 @@
     clippy::print_stdout
 )]
 
+mod by_hand;
 #[path = "../common/mod.rs"]
 mod common;
 mod control;

@@ -101,7 +101,7 @@ impl Human {
             checked.skipped.iter().for_each(|skipped| shown.skipped(skipped, &mut text));
         }
         if !self.output.quiet {
-            text.push_str(&files_line(checked.summary, checked.skipped));
+            text.push_str(&files(checked.summary, checked.skipped));
             text.push_str(&problems_line(checked.diagnostics, paint));
         }
         self.result(&text)
@@ -119,7 +119,7 @@ impl Human {
         let paint = self.output.paint_out;
         let mut text = String::new();
         if !self.output.quiet {
-            text.push_str(&files_line(&plan.summary, &plan.skipped));
+            text.push_str(&files_line(plan));
         }
         text.push_str(&run_line(&plan.summary, run, paint));
         if !self.output.quiet {
@@ -220,16 +220,16 @@ impl Renderer for Human {
 pub(super) fn summary_text(end: &End<'_>) -> String {
     match end {
         End::Check(checked) => {
-            files_line(checked.summary, checked.skipped) + &problems_line(checked.diagnostics, Paint::OFF)
+            files(checked.summary, checked.skipped) + &problems_line(checked.diagnostics, Paint::OFF)
         }
         End::Plan { plan, .. } => plan_summary(plan),
         End::Run { plan, run, .. } => {
             let summary = &plan.summary;
-            files_line(summary, &plan.skipped) + &run_line(summary, run, Paint::OFF) + &orphans_line(plan)
+            files_line(plan) + &run_line(summary, run, Paint::OFF) + &orphans_line(plan)
         }
         End::Verified(verified) => {
             let plan = verified.plan;
-            files_line(&plan.summary, &plan.skipped) + &verify::summary(verified, Paint::OFF)
+            files_line(plan) + &verify::summary(verified, Paint::OFF)
         }
         End::Failed(failure) => failure_text(failure, Paint::OFF),
     }
@@ -238,7 +238,7 @@ pub(super) fn summary_text(end: &End<'_>) -> String {
 fn plan_summary(plan: &Plan) -> String {
     let summary = &plan.summary;
     let head = if changes_nothing(summary) { "nothing to do" } else { "to do" };
-    files_line(summary, &plan.skipped) + &format!("{head}: {}\n", counts(summary)) + &orphans_line(plan)
+    files_line(plan) + &format!("{head}: {}\n", counts(summary)) + &orphans_line(plan)
 }
 
 /// A failure as every verb tells it on standard error.
@@ -262,7 +262,12 @@ fn failed_line(failed: &FailedPost, paint: Paint) -> String {
     )
 }
 
-fn files_line(summary: &Summary, skipped: &[Skipped]) -> String {
+fn files_line(plan: &Plan) -> String {
+    // A verb that reads no tree has no files to count.
+    if plan.source.root.is_empty() { String::new() } else { files(&plan.summary, &plan.skipped) }
+}
+
+fn files(summary: &Summary, skipped: &[Skipped]) -> String {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     for file in skipped {
         let reason = file.reason.as_str();

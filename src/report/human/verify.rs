@@ -24,7 +24,7 @@ pub(super) fn text(verified: &Verified<'_>, output: &Output) -> String {
         lines.finding(finding, verified.repaired.is_some(), &mut out);
     }
     if !output.quiet {
-        out.push_str(&files_line(&verified.plan.summary, &verified.plan.skipped));
+        out.push_str(&files_line(verified.plan));
     }
     out.push_str(&summary(verified, output.paint_out));
     out

@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Exit, Failure};
 use crate::plan::change::FieldChange;
 use crate::plan::compose::Written;
+use crate::plan::lifecycle::By;
 use crate::plan::saved::{self, Flags, Saved};
 use crate::plan::{Action, Operation, Origin, Orphan, Plan, Reason, Seen, Summary};
 use crate::post::Skip;
@@ -213,6 +214,7 @@ impl Reader {
             });
         }
         let content = document.as_ref().map(content_of).filter(|content| content.contains_key("body"));
+        let code = self.code(one, "reason", place)?;
         let operation = Operation {
             id: text(one, "id", place)?,
             slug: text(one, "slug", place)?,
@@ -220,11 +222,8 @@ impl Reader {
             file: optional_text(one, "file", place)?,
             line: optional_number(one, "line", place)?.and_then(|line| u32::try_from(line).ok()),
             action,
-            reason: Reason {
-                code: self.code(one, "reason", place)?,
-                detail: text(one, "detail", place)?,
-                help: text(one, "help", place)?,
-            },
+            by: if code == "gone" { By::Prune } else { By::Ingest },
+            reason: Reason { code, detail: text(one, "detail", place)?, help: text(one, "help", place)? },
             expected_version: optional_number(one, "expectedVersion", place)?,
             content: content.map(|content| Written::Given(Box::new(content))),
             seen: seen(one, place)?,

@@ -74,6 +74,8 @@ fn plain_ingest(raw: &RawDocument) -> Option<Ingest> {
             "runId" => out.run_id = text(value).unwrap_or_default(),
             "operationId" => out.operation_id = text(value).unwrap_or_default(),
             "revision" => out.revision = number(value).ok()?,
+            "liveBy" => out.live_by = text(value),
+            "archivedBy" => out.archived_by = text(value),
             "claim" => {
                 out.claim = match value.as_document() {
                     Some(claim) => plain_claim(claim).ok()?,
@@ -123,6 +125,7 @@ mod tests {
         doc! {
             "source": "main", "path": "a.md", "pipeline": "p1", "contentHash": "c1:0", "assetsHash": "a1:0",
             "linksHash": "l1:0", "version": 7_i64, "runId": "r", "operationId": "o", "revision": 3_i32,
+            "liveBy": "r", "archivedBy": "r",
             "claim": { "runId": "r", "until": bson::DateTime::from_millis(9) },
         }
     }
