@@ -25,12 +25,13 @@ use idempost::report::json::{self, PostReport};
 use idempost::store::document::{self, Ingest, OWNED_FIELDS};
 use serde_json::{Value, json};
 
-const NAMES: [SchemaName; 8] = [
+const NAMES: [SchemaName; 9] = [
     SchemaName::Document,
     SchemaName::Plan,
     SchemaName::Run,
     SchemaName::Check,
     SchemaName::Verify,
+    SchemaName::Export,
     SchemaName::Post,
     SchemaName::FrontMatter,
     SchemaName::Config,

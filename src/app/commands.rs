@@ -142,7 +142,6 @@ async fn verb(
         }
         Verb::Archive(typed) => by_hand(cli, env, cwd, settings, host, By::Archive, typed).await,
         Verb::Restore(typed) => by_hand(cli, env, cwd, settings, host, By::Restore, typed).await,
-        Verb::Undo(typed) => undo(cli, env, settings, host, typed).await,
         Verb::Watch(_) => watch(cli, env, settings, host).await,
         Verb::Check(typed) => {
             let rendering = rendering(cli, env, settings, Purpose::Check)?;
@@ -171,6 +170,15 @@ async fn verb(
                 Ok(explained.exit)
             })
         }
+        Verb::Export(typed) => {
+            let report = super::export::run(settings, host, typed, cwd).await?;
+            with_posts(cli, env, |out| {
+                let voice =
+                    super::export::told::Voice { quiet: cli.global.quiet, verbose: cli.global.verbose };
+                told(super::export::told::print(&report, voice, settings.format, out))?;
+                Ok(report.exit)
+            })
+        }
         Verb::Assets(typed) => {
             let report = super::sweep::run(settings, host, typed.gc()).await?;
             with_out(cli, |out| {
@@ -179,16 +187,9 @@ async fn verb(
             })
         }
         Verb::Runs(typed) => {
-            if let Some(RunsVerb::ResetRevision { next }) = &typed.verb {
-                let moved = runs::reset_revision(settings, host, *next).await?;
-                return with_out(cli, |out| {
-                    told(runs::print_reset(&moved, settings.format, out))?;
-                    Ok(Exit::Done)
-                });
-            }
             let id = match &typed.verb {
                 Some(RunsVerb::Show { id }) => Some(id.as_str()),
-                Some(RunsVerb::List | RunsVerb::ResetRevision { .. }) | None => None,
+                Some(RunsVerb::List) | None => None,
             };
             let rows = runs::run(settings, host, id, &|_| {}).await?;
             with_posts(cli, env, |out| {
@@ -293,21 +294,6 @@ async fn by_hand(
     let rendering = rendering(cli, env, settings, purpose)?;
     let asked = super::by_hand::Asked { by, posts: &typed.posts, dry_run: typed.dry_run };
     let ended = super::by_hand::run(settings, host, cwd, asked, &|event| rendering.event(event)).await?;
-    told_operation(&rendering, &ended)
-}
-
-async fn undo(
-    cli: &Cli,
-    env: &Environment,
-    settings: &Settings,
-    host: &Host,
-    typed: &cli::Undo,
-) -> Result<Exit, Failure> {
-    let purpose = if typed.dry_run { Purpose::Look } else { Purpose::Apply };
-    let rendering = rendering(cli, env, settings, purpose)?;
-    let (dry_run, keep_going) = (typed.dry_run, typed.keep_going);
-    let asked = super::undo::Asked { run: &typed.run, dry_run, keep_going };
-    let ended = super::undo::run(settings, host, asked, &|event| rendering.event(event)).await?;
     told_operation(&rendering, &ended)
 }
 

@@ -9,6 +9,7 @@ pub mod config;
 pub mod diff;
 pub mod doctor;
 pub mod explain;
+pub mod export;
 pub mod files;
 pub mod gather;
 pub mod host;
@@ -27,7 +28,6 @@ pub mod schema;
 pub mod subject;
 pub mod summary;
 pub mod sweep;
-pub mod undo;
 pub mod verify;
 pub mod watch;
 

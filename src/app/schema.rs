@@ -14,6 +14,7 @@ pub fn text(name: SchemaName) -> String {
         SchemaName::Run => include_str!("../../schemas/run.json").to_owned(),
         SchemaName::Check => include_str!("../../schemas/check.json").to_owned(),
         SchemaName::Verify => include_str!("../../schemas/verify.json").to_owned(),
+        SchemaName::Export => include_str!("../../schemas/export.json").to_owned(),
         SchemaName::Post => include_str!("../../schemas/post.json").to_owned(),
         SchemaName::Config => include_str!("../../schemas/config.json").to_owned(),
         // Made from the table that the parser reads by.

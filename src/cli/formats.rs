@@ -20,12 +20,12 @@ pub(super) fn of(verb: &str) -> &'static [Format] {
             Format::Html,
             Format::Sarif,
         ],
-        "verify" | "archive" | "restore" | "undo" => {
+        "verify" | "archive" | "restore" => {
             &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown]
         }
         "explain" => &[Format::Human, Format::Json, Format::Ndjson],
         "watch" => &[Format::Human, Format::Ndjson],
-        "id" | "doctor" | "assets" | "runs" | "config" => &[Format::Human, Format::Json],
+        "id" | "doctor" | "export" | "assets" | "runs" | "config" => &[Format::Human, Format::Json],
         _ => &[Format::Human],
     }
 }

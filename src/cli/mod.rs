@@ -17,9 +17,9 @@ mod verbs;
 use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
-    Assets, AssetsGc, AssetsVerb, ByHand, Check, Completions, Config, Diff, Doctor, Explain, Id, IdDerive,
-    IdInspect, IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Undo, Verify,
-    Watch,
+    Assets, AssetsGc, AssetsVerb, ByHand, Check, Completions, Config, Diff, Doctor, Explain, Export, Id,
+    IdDerive, IdInspect, IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show,
+    Verify, Watch,
 };
 
 use crate::error::Exit;
@@ -105,13 +105,13 @@ pub enum Verb {
     Archive(ByHand),
     /// Show archived posts again, as they are stored
     Restore(ByHand),
-    /// Put back what one run changed
-    ///
-    /// By plan, with the guards of every write: a post that was changed after that run is told and left. A post that
-    /// the run made is archived. An undo is a run too, and can be undone.
-    Undo(Undo),
     /// Tell where an id, a hash, a decision comes from, judged against the whole tree
     Explain(Explain),
+    /// Write the stored posts as markdown files that ingest to the same documents
+    ///
+    /// A post that nobody changed since it was ingested becomes its source again, byte for byte. A file that is
+    /// there and differs is left as it is (exit 3).
+    Export(Export),
     /// Make, derive and inspect ids of the kinds a team chooses between
     Id(Id),
     /// Look at connection, engine, indexes, reader queries and rights
@@ -143,10 +143,6 @@ impl Cli {
             reading.typed(&mut out);
         }
         if let Verb::Archive(verb) | Verb::Restore(verb) = &self.verb {
-            let content = verb.content.as_deref().map(Path::to_string_lossy);
-            push(&mut out, "content", "--content", content.as_deref());
-        }
-        if let Verb::Undo(verb) = &self.verb {
             let content = verb.content.as_deref().map(Path::to_string_lossy);
             push(&mut out, "content", "--content", content.as_deref());
         }
@@ -189,8 +185,8 @@ impl Verb {
             Verb::Verify(_) => "verify",
             Verb::Archive(_) => "archive",
             Verb::Restore(_) => "restore",
-            Verb::Undo(_) => "undo",
             Verb::Explain(_) => "explain",
+            Verb::Export(_) => "export",
             Verb::Id(_) => "id",
             Verb::Doctor(_) => "doctor",
             Verb::Assets(_) => "assets",
@@ -235,8 +231,8 @@ impl Verb {
             Verb::Watch(verb) => Some(&verb.target),
             Verb::Verify(verb) => Some(&verb.target),
             Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.target),
-            Verb::Undo(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
+            Verb::Export(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
             Verb::Assets(verb) => Some(&verb.gc().target),
             Verb::Runs(verb) => Some(&verb.target),
@@ -253,6 +249,7 @@ impl Verb {
             Verb::Check(verb) => Some(&verb.reading),
             Verb::Verify(verb) => Some(&verb.reading),
             Verb::Explain(verb) => Some(&verb.reading),
+            Verb::Export(verb) => Some(&verb.reading),
             Verb::Config(verb) => Some(&verb.reading),
             _ => None,
         }
@@ -265,7 +262,7 @@ impl Verb {
             Verb::Watch(verb) => Some(&verb.running),
             Verb::Verify(verb) => Some(&verb.running),
             Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.running),
-            Verb::Undo(verb) => Some(&verb.running),
+            Verb::Export(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
             Verb::Assets(verb) => Some(&verb.gc().running),
             Verb::Runs(verb) => Some(&verb.running),
@@ -315,7 +312,6 @@ impl Verb {
     pub fn operation_id(&self) -> Option<&str> {
         match self {
             Verb::Archive(verb) | Verb::Restore(verb) => verb.operation_id.as_deref(),
-            Verb::Undo(verb) => verb.operation_id.as_deref(),
             _ => self.operation().and_then(|flags| flags.operation_id.as_deref()),
         }
     }

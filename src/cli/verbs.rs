@@ -182,27 +182,30 @@ pub struct ByHand {
     pub running: RunningFlags,
 }
 
-/// `undo`.
+/// `export`.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Undo {
-    /// The run's id, or its operation id; `idempost runs` lists them.
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// Show what would be done and write nothing.
+pub struct Export {
+    /// The folder that the files are written into; nothing is ever written outside of it.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// Show what would be written, and write nothing.
     #[arg(long, short = 'n')]
     pub dry_run: bool,
-    /// Undo the other posts where some cannot be put back; exit 3.
-    #[arg(long, help_heading = "Policy")]
-    pub keep_going: bool,
-    /// Names the intent: a repeated request with the same id is recognised.
-    #[arg(long, value_name = "ID", help_heading = "Operations")]
-    pub operation_id: Option<String>,
-    /// Root of the tree, to tell which files still say what is undone.
-    #[arg(long, value_name = "FOLDER", help_heading = "Where")]
-    pub content: Option<PathBuf>,
+    /// Archived, superseded and staged posts too, each in a folder that `ingest` passes by.
+    #[arg(long)]
+    pub all: bool,
+    /// Copy the files that posts refer to back from the asset store.
+    #[arg(long)]
+    pub assets: bool,
+    /// Replace files that are there and differ.
+    #[arg(long)]
+    pub force: bool,
     /// Where.
     #[command(flatten)]
     pub target: TargetFlags,
+    /// How files are read.
+    #[command(flatten)]
+    pub reading: ReadingFlags,
     /// Running.
     #[command(flatten)]
     pub running: RunningFlags,
@@ -380,14 +383,6 @@ pub enum RunsVerb {
         /// The run's id, or its operation id.
         id: String,
     },
-    /// Make the next run the newest, for a CI whose numbers start anew
-    ///
-    /// The revisions of the source's runs are moved down, in their order, below the next number.
-    ResetRevision {
-        /// The number of the next run.
-        #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-        next: i64,
-    },
 }
 
 /// `config`.
@@ -425,6 +420,8 @@ pub enum SchemaName {
     Check,
     /// Output of `verify --format json`.
     Verify,
+    /// Output of `export --format json`.
+    Export,
     /// Output of `explain FILE --format json`.
     Post,
     /// The front matter of a post, for editors.

@@ -20,7 +20,6 @@ pub mod pipeline;
 pub mod saved;
 pub mod subject;
 pub mod text;
-pub mod undo;
 pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -301,6 +301,21 @@ pub fn content(
     assets_hash: Option<AssetsHash>,
     links_hash: Option<LinksHash>,
 ) -> Content {
+    let mut out = written_fields(post);
+    out.insert("body", body);
+    insert_rendered(&mut out, rendered);
+    if !assets.is_empty() {
+        out.insert("assets", assets.iter().map(asset_document).collect::<Vec<Bson>>());
+    }
+    out.insert("sourceHash", post.source_hash.as_str());
+    if let Some(front_matter) = &post.front_matter {
+        out.insert("frontMatter", front_matter_document(front_matter));
+    }
+    Content { content_hash: ContentHash::of_fields(&out), fields: out, assets_hash, links_hash }
+}
+
+/// The fields that a file's front matter and name give, in the order of [`OWNED_FIELDS`].
+pub fn written_fields(post: &Post) -> Document {
     let mut out = Document::new();
     let meta = &post.meta;
     out.insert("_id", post.id.to_string());
@@ -324,16 +339,7 @@ pub fn content(
     if !meta.extra.is_empty() {
         out.insert("extra", meta.extra.clone());
     }
-    out.insert("body", body);
-    insert_rendered(&mut out, rendered);
-    if !assets.is_empty() {
-        out.insert("assets", assets.iter().map(asset_document).collect::<Vec<Bson>>());
-    }
-    out.insert("sourceHash", post.source_hash.as_str());
-    if let Some(front_matter) = &post.front_matter {
-        out.insert("frontMatter", front_matter_document(front_matter));
-    }
-    Content { content_hash: ContentHash::of_fields(&out), fields: out, assets_hash, links_hash }
+    out
 }
 
 /// The reader-facing fields of a stored document: what its `contentHash` is over. Foreign fields and

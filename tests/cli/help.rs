@@ -2,13 +2,14 @@
 
 use super::harness::Scratch;
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "ingest",
     "diff",
     "show",
     "check",
     "verify",
     "explain",
+    "export",
     "id",
     "doctor",
     "runs",

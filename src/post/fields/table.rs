@@ -323,6 +323,17 @@ impl Names {
         self.find(&format!("{}[0]", folded(parent)))
     }
 
+    /// Whether a key at the top is nobody's: no field's, and none below which one is looked for.
+    pub fn is_free(&self, key: &str) -> bool {
+        let key = folded(key);
+        let (map, list) = (format!("{key}."), format!("{key}["));
+        let holds = |name: &str| name.starts_with(&map) || name.starts_with(&list);
+        !LIFTED.contains(&key.as_str())
+            && self.find(&key).is_none()
+            && !BY_NAME.keys().any(|name| holds(name))
+            && !self.configured.iter().any(|(name, _)| holds(name))
+    }
+
     fn find(&self, path: &str) -> Option<Place> {
         let configured = self.configured.iter().find(|(name, _)| name == path).map(|(_, place)| *place);
         configured.or_else(|| BY_NAME.get(path).copied())

@@ -4,7 +4,7 @@
 //! run; tags other than YAML's own are refused. No field has a meaning here: `fields` gives it.
 //!
 //! Begin at [`read`]: `split` finds the block (`meant` judges what is none), one reader a format makes
-//! the tree, `check` holds the rules that all formats share.
+//! the tree, `check` holds the rules that all formats share. [`write::write`] is the way back.
 //!
 //! YAML is read from the events of `granit-parser`, the parser under `serde-saphyr`, and not through serde:
 //! a text field needs the text of the source, every key and value its place, and aliases a budget, which
@@ -16,6 +16,7 @@ mod meant;
 mod problems;
 mod split;
 mod toml;
+pub mod write;
 mod yaml;
 
 use std::ops::Range;

@@ -254,6 +254,20 @@ impl Objects for Bucket {
         }
     }
 
+    async fn read(&self, name: &str, start: u64) -> Result<Option<Vec<u8>>, Fault> {
+        let Some(bytes) = self.look(name).await? else { return Ok(None) };
+        let end = bytes.min(start.saturating_add(PART_BYTES as u64));
+        // Of nothing there is no range.
+        if start >= end {
+            return Ok(Some(Vec::new()));
+        }
+        match self.inner.get_range(&self.at(name), start..end).await {
+            Ok(read) => Ok(Some(read.to_vec())),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.fault(&error)),
+        }
+    }
+
     async fn delete(&self, name: &str) -> Result<(), Fault> {
         match self.inner.delete(&self.at(name)).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),

@@ -50,6 +50,9 @@ pub trait Objects: Send + Sync {
     /// Stores an asset that is probably not there, and checks its digest before anybody can see it.
     async fn put(&self, asset: &Asset, name: &str, file: File) -> Result<Put, Fault>;
 
+    /// The bytes of an object from `start` on, [`PART_BYTES`] at most; `None` where there is no such object.
+    async fn read(&self, name: &str, start: u64) -> Result<Option<Vec<u8>>, Fault>;
+
     /// Deletes an object; one that is not there is no error.
     async fn delete(&self, name: &str) -> Result<(), Fault>;
 
