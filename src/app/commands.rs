@@ -142,6 +142,7 @@ async fn verb(
         }
         Verb::Archive(typed) => by_hand(cli, env, cwd, settings, host, By::Archive, typed).await,
         Verb::Restore(typed) => by_hand(cli, env, cwd, settings, host, By::Restore, typed).await,
+        Verb::Undo(typed) => undo(cli, env, settings, host, typed).await,
         Verb::Watch(_) => watch(cli, env, settings, host).await,
         Verb::Check(typed) => {
             let rendering = rendering(cli, env, settings, Purpose::Check)?;
@@ -187,9 +188,16 @@ async fn verb(
             })
         }
         Verb::Runs(typed) => {
+            if let Some(RunsVerb::ResetRevision { next }) = &typed.verb {
+                let moved = runs::reset_revision(settings, host, *next).await?;
+                return with_out(cli, |out| {
+                    told(runs::print_reset(&moved, settings.format, out))?;
+                    Ok(Exit::Done)
+                });
+            }
             let id = match &typed.verb {
                 Some(RunsVerb::Show { id }) => Some(id.as_str()),
-                Some(RunsVerb::List) | None => None,
+                Some(RunsVerb::List | RunsVerb::ResetRevision { .. }) | None => None,
             };
             let rows = runs::run(settings, host, id, &|_| {}).await?;
             with_posts(cli, env, |out| {
@@ -294,6 +302,21 @@ async fn by_hand(
     let rendering = rendering(cli, env, settings, purpose)?;
     let asked = super::by_hand::Asked { by, posts: &typed.posts, dry_run: typed.dry_run };
     let ended = super::by_hand::run(settings, host, cwd, asked, &|event| rendering.event(event)).await?;
+    told_operation(&rendering, &ended)
+}
+
+async fn undo(
+    cli: &Cli,
+    env: &Environment,
+    settings: &Settings,
+    host: &Host,
+    typed: &cli::Undo,
+) -> Result<Exit, Failure> {
+    let purpose = if typed.dry_run { Purpose::Look } else { Purpose::Apply };
+    let rendering = rendering(cli, env, settings, purpose)?;
+    let (dry_run, keep_going) = (typed.dry_run, typed.keep_going);
+    let asked = super::undo::Asked { run: &typed.run, dry_run, keep_going };
+    let ended = super::undo::run(settings, host, asked, &|event| rendering.event(event)).await?;
     told_operation(&rendering, &ended)
 }
 

@@ -28,6 +28,7 @@ pub mod schema;
 pub mod subject;
 pub mod summary;
 pub mod sweep;
+pub mod undo;
 pub mod verify;
 pub mod watch;
 

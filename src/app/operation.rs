@@ -124,6 +124,7 @@ pub async fn carry_out(
         rows: &rows,
         planner: asked.planner,
         keep: i64::try_from(settings.runs_keep.value.as_millis()).unwrap_or(i64::MAX),
+        history: settings.limits.history_bytes.value,
         review: &review,
     };
     let closing = |plan: &Plan, applied: &Applied, late: Option<&Late>| {

@@ -8,7 +8,7 @@ use super::host::Host;
 
 use super::open;
 use super::operation;
-use crate::apply::run::{Row, Rows};
+use crate::apply::run::{Row, Rows, State};
 use crate::cli::Format;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
@@ -44,6 +44,72 @@ pub async fn run(
             .help("`idempost runs` lists those that are; rows are kept for `runs_keep`"));
     }
     Ok(found)
+}
+
+/// What `runs reset-revision` did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reset {
+    /// The highest revision that a run of the source had; `None`: none had one.
+    pub highest: Option<i64>,
+    /// The number that the next run may have.
+    pub next: i64,
+    /// Rows that were changed.
+    pub rows: usize,
+}
+
+/// Moves the revisions of the source below `next`, in their order: runs that never ended stay older than
+/// those to come, and are fenced by them. Running it again changes nothing.
+pub async fn reset_revision(settings: &Settings, host: &Host, next: i64) -> Result<Reset, Failure> {
+    let store = open::open(settings)?;
+    let executor = operation::executor(settings, host, store.as_ref(), &|_| {}, None);
+    operation::connect(&executor).await?;
+    let rows = operation::rows(settings, host, store.as_ref());
+    let told = |fault| open::failure(&fault);
+    let all = executor.persist(|| rows.all()).await.map_err(told)?;
+    let now = host.clock.now();
+    let at_work = |row: &&Row| row.revision.is_some() && row.state == State::Running && row.lease_until > now;
+    if let Some(row) = all.iter().find(at_work) {
+        return Err(Failure::new(Exit::Conflict, format!("run {} is at work", row.run_id))
+            .help("reset once no run of the source is at work"));
+    }
+    let highest = all.iter().filter_map(|row| row.revision).max();
+    let mut reset = Reset { highest, next, rows: 0 };
+    let Some(down) = highest.map(|highest| highest.saturating_sub(next).saturating_add(1)) else {
+        return Ok(reset);
+    };
+    if down <= 0 {
+        return Ok(reset);
+    }
+    // The newest last: a reset that died is seen by the highest being still there.
+    let mut counted: Vec<&Row> = all.iter().filter(|row| row.revision.is_some()).collect();
+    counted.sort_by_key(|row| row.revision);
+    for row in counted {
+        let lower = row.revision.map(|revision| revision.saturating_sub(down));
+        let change = |row: &mut Row| row.revision = lower;
+        executor.persist(|| rows.change(&row.run_id, change)).await.map_err(told)?;
+        reset.rows += 1;
+    }
+    Ok(reset)
+}
+
+/// Prints what was done.
+pub fn print_reset(reset: &Reset, format: Format, out: &mut dyn Write) -> std::io::Result<()> {
+    if format == Format::Json {
+        let Reset { highest, next, rows } = reset;
+        let object = json!({ "formatVersion": 1, "highest": highest, "next": next, "rows": rows });
+        return crate::report::json::write_pretty(out, &object);
+    }
+    match (reset.highest, reset.rows) {
+        (None, _) => writeln!(out, "no run of this source has a revision: any number may come next"),
+        (Some(highest), 0) => {
+            writeln!(out, "the highest revision is {highest}: {} may come next already", reset.next)
+        }
+        (Some(highest), rows) => writeln!(
+            out,
+            "the revisions of {rows} runs were moved down: the highest was {highest}, and {} may come next",
+            reset.next
+        ),
+    }
 }
 
 /// Prints the list, or one run whole.

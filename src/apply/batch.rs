@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::history::Write;
 use super::retry::PLAN_AGAIN_MAX;
 use super::settle::{Judge, Verdict};
 use super::statement::{Prepared, Writer, left, prepare};
@@ -35,6 +36,11 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn new(operation: Arc<Operation>, prepared: Prepared) -> Self {
         Pending { operation, prepared, sends: 0, plans: 0, in_doubt: false }
+    }
+
+    /// The write, for its before-image.
+    pub(super) fn write(&self) -> Write<'_> {
+        Write { operation: &self.operation, content_hash: &self.prepared.left.ingest.content_hash }
     }
 
     fn bytes(&self) -> usize {
@@ -183,14 +189,18 @@ impl Executor<'_> {
             return as_one(pending, Settled::Stale);
         }
         let mut settled = Vec::with_capacity(pending.len());
+        let mut done = Vec::new();
+        pending = self.remembered(pending, supervisor, false).await.unwrap_or_else(|lost| {
+            done = lost;
+            Vec::new()
+        });
         while !pending.is_empty() {
-            let (done, again) = self.round(pending, Some(supervisor)).await;
-            for (operation, ended) in done {
-                self.tell(&operation, &ended, all);
-                settled.push((operation, ended));
-            }
+            let again;
+            (done, again) = self.round(pending, Some(supervisor)).await;
             pending = again;
+            settled.extend(done.drain(..).inspect(|(operation, ended)| self.tell(operation, ended, all)));
         }
+        settled.extend(done.into_iter().inspect(|(operation, ended)| self.tell(operation, ended, all)));
         settled
     }
 
@@ -404,7 +414,17 @@ impl Executor<'_> {
             _ => {}
         }
         match self.ready(&next).await {
-            Ok(Some(ready)) => Ok(Pending { plans: one.plans + 1, in_doubt: one.in_doubt, ..ready }),
+            Ok(Some(ready)) => match self.remembered(vec![ready], supervisor, true).await {
+                Ok(ready) => ready
+                    .into_iter()
+                    .next()
+                    .map(|ready| Pending { plans: one.plans + 1, in_doubt: one.in_doubt, ..ready })
+                    .ok_or_else(|| Box::new((next, Settled::ByOther))),
+                Err(lost) => {
+                    self.state.unsettled.fetch_or(one.in_doubt, Ordering::Relaxed);
+                    Err(Box::new(lost.into_iter().next().unwrap_or((next, Settled::ByOther))))
+                }
+            },
             Ok(None) => Err(Box::new((next, Settled::ByOther))),
             Err(ended) => {
                 if one.in_doubt {
@@ -473,7 +493,7 @@ fn longer(a: Option<Fault>, b: Fault) -> Fault {
     }
 }
 
-fn failed(id: &str, fault: &Fault, attempts: u32) -> Settled {
+pub(super) fn failed(id: &str, fault: &Fault, attempts: u32) -> Settled {
     let message = if fault.help.is_empty() {
         fault.message.clone()
     } else {

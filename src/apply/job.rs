@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use super::history::{Keeper, Write};
 use super::planner::Planner;
 use super::run::{Begin, Row, Rows, State};
 use super::{Applied, Executor, Supervisor, lock};
@@ -32,6 +33,8 @@ pub struct Job<'a> {
     pub planner: &'a dyn Planner,
     /// How long ended rows are kept, in milliseconds.
     pub keep: i64,
+    /// How many bytes of before-images are kept of the run; none where it is 0.
+    pub history: u64,
     /// Looks at the plan before it is applied, may add to it, and may refuse it with an exit.
     pub review: &'a (dyn Fn(&mut Plan, &Observed) -> Option<Exit> + Sync),
 }
@@ -107,6 +110,7 @@ impl Job<'_> {
             job: self,
             row: &row,
             observed: Mutex::new(observed),
+            history: Keeper::new(self.history),
             lease: AtomicI64::new(row.lease_until),
         };
         let applied = executor.apply(&plan, &watch).await;
@@ -193,6 +197,7 @@ struct Watch<'a> {
     job: &'a Job<'a>,
     row: &'a Row,
     observed: Mutex<Observed>,
+    history: Keeper,
     lease: AtomicI64,
 }
 
@@ -210,6 +215,10 @@ impl Supervisor for Watch<'_> {
         observed.heads.extend(fresh.iter().cloned());
         observed.others = others.clone();
         self.job.planner.plan_again(operation, &observed)
+    }
+
+    async fn remember(&self, writes: &[Write<'_>], again: bool) -> Result<(), Fault> {
+        self.history.keep(self.job.executor, writes, again).await
     }
 
     async fn alive(&self) {

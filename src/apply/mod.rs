@@ -11,6 +11,7 @@ pub mod assets;
 mod batch;
 pub mod by_hand;
 mod compose;
+pub mod history;
 pub mod job;
 pub mod planner;
 pub mod promote;
@@ -18,6 +19,7 @@ pub mod retry;
 pub mod run;
 pub mod settle;
 pub mod statement;
+pub mod undo;
 pub mod verify;
 
 use std::collections::HashMap;
@@ -60,6 +62,13 @@ pub trait Supervisor: Send + Sync {
 
     /// Tells that the run is alive: called before each batch.
     async fn alive(&self);
+
+    /// Keeps what these posts are, before they are written. `again`: they were planned again after a lost
+    /// race.
+    async fn remember(&self, writes: &[history::Write<'_>], again: bool) -> Result<(), Fault> {
+        let _ = (writes, again);
+        Ok(())
+    }
 }
 
 /// The guards of `DESIGN` 5, each of which a test takes out to see that it is needed. All are on in

@@ -11,6 +11,7 @@ use bson::{Bson, Document, doc};
 use super::Clock;
 use crate::plan::{IdentitySettings, Late, Others};
 use crate::store::document::integer;
+use crate::store::history::Image;
 use crate::store::{Class, Fault, Inserted, Side, Store};
 
 /// How far a run got.
@@ -301,6 +302,15 @@ impl Rows<'_> {
             .filter(|row| !row.open && (row.revision.is_none() || row.revision != highest))
             .map(|row| row.run_id.clone())
             .collect();
+        for run_id in &gone {
+            // The images first: a row that is still there is forgotten by a later run.
+            let images = self.store.rows(Side::History, &Image::of_run(run_id)).await?;
+            let ids: Vec<String> =
+                images.iter().filter_map(|image| Some(image.get_str("_id").ok()?.to_owned())).collect();
+            if !ids.is_empty() {
+                self.store.row_delete(Side::History, &ids).await?;
+            }
+        }
         if !gone.is_empty() {
             self.store.row_delete(Side::Runs, &gone).await?;
         }

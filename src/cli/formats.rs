@@ -20,7 +20,7 @@ pub(super) fn of(verb: &str) -> &'static [Format] {
             Format::Html,
             Format::Sarif,
         ],
-        "verify" | "archive" | "restore" => {
+        "verify" | "archive" | "restore" | "undo" => {
             &[Format::Human, Format::Json, Format::Ndjson, Format::Github, Format::Markdown]
         }
         "explain" => &[Format::Human, Format::Json, Format::Ndjson],

@@ -18,7 +18,7 @@ use flags::push;
 pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
 pub use verbs::{
     Assets, AssetsGc, AssetsVerb, ByHand, Check, Completions, Config, Diff, Doctor, Explain, Export, Id,
-    IdDerive, IdInspect, IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show,
+    IdDerive, IdInspect, IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Undo,
     Verify, Watch,
 };
 
@@ -105,6 +105,11 @@ pub enum Verb {
     Archive(ByHand),
     /// Show archived posts again, as they are stored
     Restore(ByHand),
+    /// Put back what one run changed
+    ///
+    /// By plan, with the guards of every write: a post that was changed after that run is told and left. A post that
+    /// the run made is archived. An undo is a run too, and can be undone.
+    Undo(Undo),
     /// Tell where an id, a hash, a decision comes from, judged against the whole tree
     Explain(Explain),
     /// Write the stored posts as markdown files that ingest to the same documents
@@ -143,6 +148,10 @@ impl Cli {
             reading.typed(&mut out);
         }
         if let Verb::Archive(verb) | Verb::Restore(verb) = &self.verb {
+            let content = verb.content.as_deref().map(Path::to_string_lossy);
+            push(&mut out, "content", "--content", content.as_deref());
+        }
+        if let Verb::Undo(verb) = &self.verb {
             let content = verb.content.as_deref().map(Path::to_string_lossy);
             push(&mut out, "content", "--content", content.as_deref());
         }
@@ -185,6 +194,7 @@ impl Verb {
             Verb::Verify(_) => "verify",
             Verb::Archive(_) => "archive",
             Verb::Restore(_) => "restore",
+            Verb::Undo(_) => "undo",
             Verb::Explain(_) => "explain",
             Verb::Export(_) => "export",
             Verb::Id(_) => "id",
@@ -231,6 +241,7 @@ impl Verb {
             Verb::Watch(verb) => Some(&verb.target),
             Verb::Verify(verb) => Some(&verb.target),
             Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.target),
+            Verb::Undo(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
             Verb::Export(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
@@ -262,6 +273,7 @@ impl Verb {
             Verb::Watch(verb) => Some(&verb.running),
             Verb::Verify(verb) => Some(&verb.running),
             Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.running),
+            Verb::Undo(verb) => Some(&verb.running),
             Verb::Export(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
             Verb::Assets(verb) => Some(&verb.gc().running),
@@ -312,6 +324,7 @@ impl Verb {
     pub fn operation_id(&self) -> Option<&str> {
         match self {
             Verb::Archive(verb) | Verb::Restore(verb) => verb.operation_id.as_deref(),
+            Verb::Undo(verb) => verb.operation_id.as_deref(),
             _ => self.operation().and_then(|flags| flags.operation_id.as_deref()),
         }
     }

@@ -182,6 +182,32 @@ pub struct ByHand {
     pub running: RunningFlags,
 }
 
+/// `undo`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Undo {
+    /// The run's id, or its operation id; `idempost runs` lists them.
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// Show what would be done and write nothing.
+    #[arg(long, short = 'n')]
+    pub dry_run: bool,
+    /// Undo the other posts where some cannot be put back; exit 3.
+    #[arg(long, help_heading = "Policy")]
+    pub keep_going: bool,
+    /// Names the intent: a repeated request with the same id is recognised.
+    #[arg(long, value_name = "ID", help_heading = "Operations")]
+    pub operation_id: Option<String>,
+    /// Root of the tree, to tell which files still say what is undone.
+    #[arg(long, value_name = "FOLDER", help_heading = "Where")]
+    pub content: Option<PathBuf>,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
 /// `export`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Export {
@@ -382,6 +408,14 @@ pub enum RunsVerb {
     Show {
         /// The run's id, or its operation id.
         id: String,
+    },
+    /// Make the next run the newest, for a CI whose numbers start anew
+    ///
+    /// The revisions of the source's runs are moved down, in their order, below the next number.
+    ResetRevision {
+        /// The number of the next run.
+        #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+        next: i64,
     },
 }
 

@@ -51,7 +51,7 @@ const fn later(name: &'static str, kind: Kind) -> Key {
 }
 
 /// All keys, in the order in which they are shown.
-pub const KEYS: [Key; 51] = [
+pub const KEYS: [Key; 52] = [
     key("content", Kind::Text),
     key("store", Kind::Text),
     key("database", Kind::Text),
@@ -101,6 +101,7 @@ pub const KEYS: [Key; 51] = [
     key("retry.backoff", Kind::Text),
     key("limits.prune", Kind::WholeOrText),
     key("limits.file", Kind::WholeOrText),
+    key("limits.history", Kind::WholeOrText),
     key("limits.batch", Kind::Whole),
     key("limits.in_flight", Kind::Whole),
 ];

@@ -93,6 +93,8 @@ pub struct LimitSettings {
     pub prune: Sourced<PruneLimit>,
     /// Largest file that is read, in bytes.
     pub file_bytes: Sourced<u64>,
+    /// Before-images kept of one run, in bytes; 0: none.
+    pub history_bytes: Sourced<u64>,
     /// Posts in one batch.
     pub batch: Sourced<usize>,
     /// Batches at once.

@@ -208,6 +208,7 @@ pub(super) fn limits(layers: &Layers<'_>) -> Result<LimitSettings, Failure> {
             bytes if (1..=FILE_BYTES_LIMIT_MAX).contains(&bytes) => Ok(bytes),
             _ => Err(format!("`{text}` is not from 1B to {}", value::size_text(FILE_BYTES_LIMIT_MAX))),
         })?,
+        history_bytes: layers.parse("limits.history", 64 << 20, value::size)?,
         batch: layers.parse("limits.batch", 1_000, |text| narrow(value::whole(text, 1, BATCH_POSTS_MAX)?))?,
         in_flight: layers
             .parse("limits.in_flight", 4, |text| narrow(value::whole(text, 1, IN_FLIGHT_BATCHES_MAX)?))?,

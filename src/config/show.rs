@@ -52,6 +52,7 @@ impl Settings {
         }));
         out.push(entry("limits.prune", &self.limits.prune, |limit| json!(limit.to_string())));
         out.push(entry("limits.file", &self.limits.file_bytes, |bytes| json!(size_text(*bytes))));
+        out.push(entry("limits.history", &self.limits.history_bytes, |bytes| json!(size_text(*bytes))));
         out.push(entry("limits.batch", &self.limits.batch, |number| json!(number)));
         out.push(entry("limits.in_flight", &self.limits.in_flight, |number| json!(number)));
         out.sort_by_key(|entry| KEYS.iter().position(|key| key.name == entry.key));

@@ -54,6 +54,8 @@ fn stamps(plan: &Plan) -> Option<String> {
             Action::Create | Action::Update => has_content,
             // By hand a post comes back as it is stored.
             Action::Restore => has_content || operation.by != By::Ingest,
+            // What is undone may come back with its content.
+            Action::Archive => !has_content || operation.by == By::Undo,
             _ => !has_content,
         };
         operation.action.writes() != operation.stamp.is_some() || !as_due

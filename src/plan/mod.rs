@@ -20,6 +20,7 @@ pub mod pipeline;
 pub mod saved;
 pub mod subject;
 pub mod text;
+pub mod undo;
 pub mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -108,7 +108,7 @@ fn refuse_overlap(set: &Document, unset: &[String]) -> Result<(), Refusal> {
 }
 
 /// Whether the top-level fields of `document` fit those of `filter`, as a MongoDB filter would find:
-/// numbers by value, null like a missing field, `{"$gt": n}` and `{"$lt": n}` on integers and dates.
+/// numbers by value, null like a missing field, `{"$gt": n}` and `{"$lt": n}` on integers, dates and texts.
 pub(crate) fn matches(document: &Document, filter: &Document) -> bool {
     filter.iter().all(|(key, wanted)| match (document.get(key), wanted) {
         (Some(found), Bson::Document(range)) => in_range(found, range),
@@ -118,15 +118,21 @@ pub(crate) fn matches(document: &Document, filter: &Document) -> bool {
 }
 
 fn in_range(found: &Bson, range: &Document) -> bool {
-    !range.is_empty()
-        && range.iter().all(|(operator, bound)| match (integer(Some(found)), integer(Some(bound))) {
-            (Some(found), Some(bound)) => match operator.as_str() {
-                "$gt" => found > bound,
-                "$lt" => found < bound,
-                _ => false,
+    let within = |operator: &str, bound: &Bson| {
+        let order = match (found, bound) {
+            (Bson::String(found), Bson::String(bound)) => found.as_bytes().cmp(bound.as_bytes()),
+            _ => match (integer(Some(found)), integer(Some(bound))) {
+                (Some(found), Some(bound)) => found.cmp(&bound),
+                _ => return false,
             },
+        };
+        match operator {
+            "$gt" => order.is_gt(),
+            "$lt" => order.is_lt(),
             _ => false,
-        })
+        }
+    };
+    !range.is_empty() && range.iter().all(|(operator, bound)| within(operator, bound))
 }
 
 /// Equality of two values; integers of both widths by value.

@@ -7,6 +7,7 @@
 pub mod document;
 pub mod fault;
 mod fields;
+pub mod history;
 pub mod memory;
 pub mod mongo;
 pub mod objects;
@@ -254,11 +255,21 @@ pub trait Store: Send + Sync {
     async fn write(&self, batch: &[Statement]) -> Result<Vec<Effect>, Fault>;
 
     /// Rows of a side collection whose top-level fields equal those of `filter`, in order of `_id`. A
-    /// value `{"$gt": n}` or `{"$lt": n}` bounds an integer or a date.
+    /// value `{"$gt": n}` or `{"$lt": n}` bounds an integer, a date or, byte by byte, a text; such bounds of
+    /// `_id` are quick.
     async fn rows(&self, side: Side, filter: &Document) -> Result<Vec<Document>, Fault>;
 
     /// Inserts a row. It has `_id`, `version: 1` and the side's unique key.
     async fn row_insert(&self, side: Side, row: &Document) -> Result<Inserted, Fault>;
+
+    /// Inserts many rows, as [`Store::row_insert`] each; those that are there already stay as they are. On
+    /// `Err` some may be in.
+    async fn rows_insert(&self, side: Side, rows: &[Document]) -> Result<(), Fault> {
+        for row in rows {
+            self.row_insert(side, row).await?;
+        }
+        Ok(())
+    }
 
     /// Replaces the row `_id` if its `version` is `expected`; `row` carries the new version. `false`:
     /// nothing matched.

@@ -154,6 +154,19 @@ impl Blog {
         run(cwd, args, &[("IDEMPOST_URI", &self.uri)])
     }
 
+    /// Starts the program in the blog's folder, on a store that is reached by this URI.
+    pub fn spawn(&self, uri: &str, args: &[&str]) -> std::process::Child {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin("idempost"))
+            .args(args)
+            .current_dir(self.folder())
+            .env_clear()
+            .env("IDEMPOST_URI", uri)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
     /// Ingests and expects this exit; the run as one object.
     pub fn ingest(&self, exit: i32, args: &[&str]) -> Value {
         let all: Vec<&str> = ["ingest", "--format", "json"].iter().chain(args).copied().collect();

@@ -15,6 +15,9 @@
 mod common;
 
 mod blog;
+#[path = "../faults/proxy.rs"]
+#[allow(dead_code, reason = "each target uses a part of the proxy")]
+mod proxy;
 mod stored;
 
 /// Makes of each function, which takes a [`blog::Blog`], a test on SQLite and one on a server.
@@ -41,9 +44,11 @@ mod by_hand;
 mod edits;
 mod equal;
 mod export;
+mod kills;
 mod lifecycle;
 mod operations;
 mod plans;
 mod refusals;
 mod sources;
+mod undo;
 mod verify;

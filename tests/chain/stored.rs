@@ -158,7 +158,7 @@ pub struct Server {
 impl Server {
     /// A database that nobody else uses.
     pub fn new() -> Self {
-        let (uri, database) = server::shared().new_database();
+        let (uri, database) = server::proxied().new_database();
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let client = runtime.block_on(mongodb::Client::with_uri_str(&uri)).unwrap();

@@ -87,7 +87,8 @@ promises! {
             rows_are_deleted_and_missing_ones_are_no_error,
             the_sides_are_apart,
             an_attempt_of_an_operation_has_one_row,
-            there_is_one_row_without_an_operation_a_source;
+            there_is_one_row_without_an_operation_a_source,
+            many_rows_are_inserted_and_what_is_there_stays;
         races:
             of_creates_of_one_id_one_wins,
             of_creates_of_one_slug_one_wins,

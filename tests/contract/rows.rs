@@ -60,6 +60,13 @@ pub async fn rows_are_found_by_their_fields(subject: &dyn Subject) {
     store.row_insert(side, &row("5", doc! { "startedAt": at(1_000) })).await.unwrap();
     assert_eq!(ids(&*store, side, doc! { "startedAt": { "$lt": at(1_001) } }).await, ["5"], "dates too");
     assert_eq!(ids(&*store, side, doc! { "startedAt": { "$lt": at(1_000) } }).await, Vec::<String>::new());
+    for id in ["r1:a", "r1:\u{d55c}", "r1;", "r1", "r2:a"] {
+        store.row_insert(side, &row(id, doc! { "of": id })).await.unwrap();
+    }
+    for field in ["_id", "of"] {
+        let of_one = doc! { field: { "$gt": "r1:", "$lt": "r1;" } };
+        assert_eq!(ids(&*store, side, of_one).await, ["r1:a", "r1:\u{d55c}"], "texts byte by byte");
+    }
 }
 
 pub async fn a_row_is_replaced_by_version(subject: &dyn Subject) {
@@ -138,4 +145,18 @@ pub async fn there_is_one_row_without_an_operation_a_source(subject: &dyn Subjec
         assert_eq!(store.row_insert(Side::Runs, &row(id, fields)).await.unwrap(), inserted, "{id}");
     }
     assert_eq!(ids(&*store, Side::Runs, doc! { "source": "main" }).await, ["settings:main"]);
+}
+
+pub async fn many_rows_are_inserted_and_what_is_there_stays(subject: &dyn Subject) {
+    let store = ready(subject).await;
+    let side = Side::History;
+    store.row_insert(side, &row("2", doc! { "state": "first" })).await.unwrap();
+    let many: Vec<Document> = (1..=250).map(|n| row(&n.to_string(), doc! { "state": "second" })).collect();
+    store.rows_insert(side, &many).await.unwrap();
+    store.rows_insert(side, &many).await.unwrap();
+    store.rows_insert(side, &[]).await.unwrap();
+    assert_eq!(store.rows(side, &doc! {}).await.unwrap().len(), 250);
+    assert_eq!(ids(&*store, side, doc! { "state": "first" }).await, ["2"], "what is there stays");
+    let broken = [row("300", doc! {}), doc! { "version": 1_i64 }];
+    assert!(store.rows_insert(side, &broken).await.is_err(), "a row has an `_id`");
 }

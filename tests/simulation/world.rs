@@ -280,6 +280,8 @@ impl<'a> World<'a> {
             rows: &rows,
             planner: &planner,
             keep: 90 * DAY,
+            // The named seeds count the store's calls.
+            history: 0,
             review: &|plan, observed| {
                 let ids = |wanted: fn(&Head) -> bool| -> BTreeSet<String> {
                     observed.heads.iter().filter(|head| wanted(head)).map(|head| head.id.clone()).collect()

@@ -15,6 +15,7 @@ use super::row::{Row, State};
 use super::{USED_EVERY, millis};
 use crate::apply::Clock;
 use crate::store::document::Claim;
+use crate::store::history::Image;
 use crate::store::objects::Objects;
 use crate::store::{Fault, Side, Store};
 
@@ -203,9 +204,12 @@ impl Sweep<'_> {
                 digests(document, &mut found);
             }
         }
-        let history = self.store.rows(Side::History, &Document::new()).await?;
-        for row in &history {
-            digests(row, &mut found);
+        // Run by run: what is kept of one is bounded. A run that begins now changes what was read above.
+        for run in self.store.rows(Side::Runs, &Document::new()).await? {
+            let Ok(run_id) = run.get_str("_id") else { continue };
+            for row in self.store.rows(Side::History, &Image::of_run(run_id)).await? {
+                digests(&row, &mut found);
+            }
         }
         Ok(found)
     }

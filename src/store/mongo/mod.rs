@@ -289,6 +289,10 @@ impl Store for MongoStore {
         Rows { connection: &self.connection, collection: &self.side(side) }.insert(row).await
     }
 
+    async fn rows_insert(&self, side: Side, rows: &[Document]) -> Result<(), Fault> {
+        Rows { connection: &self.connection, collection: &self.side(side) }.insert_all(rows).await
+    }
+
     async fn row_replace(&self, side: Side, expected: i64, row: &Document) -> Result<bool, Fault> {
         Rows { connection: &self.connection, collection: &self.side(side) }.replace(expected, row).await
     }

@@ -7,7 +7,7 @@ use super::command::Shape;
 use super::connection::{Call, Connection};
 use super::head::whole;
 use super::read::Reads;
-use super::reply::Reader;
+use super::reply::{Reader, Totals};
 
 /// Ids in one `delete`.
 const IDS_MAX: usize = 1_000;
@@ -60,6 +60,33 @@ impl Rows<'_> {
         }
     }
 
+    /// Inserts what is not there. The engine goes on after a row that is.
+    pub async fn insert_all(&self, rows: &[Document]) -> Result<(), Fault> {
+        let facts = self.connection.ready().await?.detected.profile.facts();
+        for chunk in rows.chunks(facts.command_statements_max.max(1)) {
+            let documents = chunk
+                .iter()
+                .map(|row| self.checked(row).map(|row| Bson::from(row.clone())))
+                .collect::<Result<Vec<Bson>, Fault>>()?;
+            let mut command = doc! { "insert": self.collection, "documents": documents, "ordered": false };
+            let totals = self.told(&mut command, chunk.len(), chunk.len()).await?;
+            let mut there = 0;
+            for (_, fault) in totals.errors {
+                if fault.class != Class::Conflict {
+                    return Err(fault);
+                }
+                there += 1;
+            }
+            if let Some(fault) = totals.not_durable {
+                return Err(fault);
+            }
+            if totals.nonsense || totals.n != Some(chunk.len().saturating_sub(there) as u64) {
+                return Err(Fault::new(Class::Unknown, "the reply to an insert of rows makes no sense"));
+            }
+        }
+        Ok(())
+    }
+
     /// Replaces the row `_id` of `row` if its version is `expected`.
     pub async fn replace(&self, expected: i64, row: &Document) -> Result<bool, Fault> {
         let row = self.checked(row)?.clone();
@@ -84,17 +111,7 @@ impl Rows<'_> {
 
     /// Sends a command of one statement and returns `n`.
     async fn send(&self, command: &mut Document, counted_max: usize) -> Result<u64, Fault> {
-        let known = self.connection.ready().await?;
-        let profile = known.detected.profile;
-        let shape = Shape {
-            collection: self.collection,
-            facts: profile.facts(),
-            majority_timeout: self.connection.majority_timeout(),
-        };
-        shape.add_write_concern(command);
-        let reply = self.connection.run(command.clone(), Call::write(1)).await?;
-        let reader = Reader { profile, redactor: self.connection.redactor() };
-        let totals = reader.totals(&reply, counted_max);
+        let totals = self.told(command, 1, counted_max).await?;
         if let Some((_, fault)) = totals.errors.into_iter().next() {
             return Err(fault);
         }
@@ -105,6 +122,27 @@ impl Rows<'_> {
             Some(n) if !totals.nonsense => Ok(n),
             _ => Err(Fault::new(Class::Unknown, "the reply to a write makes no sense")),
         }
+    }
+
+    /// Sends a command of so many statements and reads its reply.
+    async fn told(
+        &self,
+        command: &mut Document,
+        statements: usize,
+        counted_max: usize,
+    ) -> Result<Totals, Fault> {
+        let known = self.connection.ready().await?;
+        let profile = known.detected.profile;
+        let shape = Shape {
+            collection: self.collection,
+            facts: profile.facts(),
+            majority_timeout: self.connection.majority_timeout(),
+        };
+        shape.add_write_concern(command);
+        let command = std::mem::take(command);
+        let reply = self.connection.run(command, Call::write(statements)).await?;
+        let reader = Reader { profile, redactor: self.connection.redactor() };
+        Ok(reader.totals(&reply, counted_max))
     }
 
     fn checked<'r>(&self, row: &'r Document) -> Result<&'r Document, Fault> {

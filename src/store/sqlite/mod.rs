@@ -227,6 +227,11 @@ impl Store for SqliteStore {
         self.writing(move |connection, tables| rows::insert(connection, tables.side(side), &row)).await
     }
 
+    async fn rows_insert(&self, side: Side, rows: &[Document]) -> Result<(), Fault> {
+        let rows = rows.to_vec();
+        self.writing(move |connection, tables| rows::insert_all(connection, tables.side(side), &rows)).await
+    }
+
     async fn row_replace(&self, side: Side, expected: i64, row: &Document) -> Result<bool, Fault> {
         let row = row.clone();
         self.writing(move |connection, tables| rows::replace(connection, tables.side(side), expected, &row))

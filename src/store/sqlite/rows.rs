@@ -1,7 +1,7 @@
 //! The rows of a side table.
 
 use bson::{Bson, Document};
-use rusqlite::{Connection, Error, ErrorCode, params_from_iter};
+use rusqlite::{Connection, Error, ErrorCode, TransactionBehavior, params_from_iter};
 
 use super::super::fields;
 use super::super::{Class, Fault, Inserted};
@@ -32,6 +32,13 @@ pub(super) fn find(
         }
         params.push(text.to_owned());
     }
+    for (operator, condition) in [("$gt", " AND _id > ?"), ("$lt", " AND _id < ?")] {
+        let bound = filter.get_document("_id").ok().and_then(|range| range.get_str(operator).ok());
+        if let Some(bound) = bound {
+            sql.push_str(condition);
+            params.push(bound.to_owned());
+        }
+    }
     sql.push_str(" ORDER BY _id");
     let found =
         read_texts(connection, &sql, params_from_iter(params)).map_err(|error| at(connection, &error))?;
@@ -49,6 +56,23 @@ pub(super) fn insert(connection: &mut Connection, table: String, row: &Document)
         }
         Err(error) => Err(at(connection, &error)),
     }
+}
+
+/// Inserts what is not there, in one transaction.
+pub(super) fn insert_all(connection: &mut Connection, table: String, rows: &[Document]) -> Result<(), Fault> {
+    let sql = format!(r#"INSERT INTO "{table}" (_id, doc) VALUES (?1, ?2) ON CONFLICT DO NOTHING"#);
+    let encoded = rows
+        .iter()
+        .map(|row| checked(row).map(|id| (id, json::encode(row))))
+        .collect::<Result<Vec<_>, Fault>>()?;
+    let all = |connection: &mut Connection| {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (id, text) in &encoded {
+            execute(&transaction, &sql, [*id, text.as_str()])?;
+        }
+        transaction.commit()
+    };
+    all(connection).map_err(|error| at(connection, &error))
 }
 
 pub(super) fn replace(

@@ -1,0 +1,149 @@
+//! Killed before and after each of its writes, a verb that is run again ends where one that was not killed
+//! does.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use bson::doc;
+use tokio::runtime::Runtime;
+
+use crate::blog::Blog;
+use crate::common::server::proxied;
+use crate::proxy::{Fate, Proxy};
+use crate::undo::{all, edit, push, run_id};
+
+/// A way to the server that can be cut.
+struct Way {
+    runtime: Runtime,
+    proxy: Proxy,
+}
+
+impl Way {
+    fn new() -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let proxy = runtime.block_on(Proxy::start(&proxied().address().unwrap()));
+        Way { runtime, proxy }
+    }
+
+    /// Runs the verb and kills it at its write `at`, before or after the server had it. `false`: it ended first.
+    fn killed(&self, blog: &Blog, args: &[&str], at: usize, after: bool) -> bool {
+        let (reached, reaches) = channel();
+        let mut writes = 0;
+        self.proxy.script(move |command| {
+            let is_write = ["insert", "update", "delete"].contains(&command.name.as_str());
+            writes += usize::from(is_write);
+            if is_write && writes == at + 1 {
+                let _ = reached.send(());
+                return if after { Fate::DropReply } else { Fate::Freeze };
+            }
+            if writes > at { Fate::Freeze } else { Fate::Pass }
+        });
+        let _inside = self.runtime.enter();
+        let database = blog.uri().split('?').next().unwrap().rsplit('/').next().unwrap().to_owned();
+        let through = proxied().uri_through(&self.proxy.address(), &database);
+        let mut child = blog.spawn(&through, args);
+        let reached = loop {
+            if reaches.recv_timeout(Duration::from_millis(10)).is_ok() {
+                break true;
+            }
+            if let Some(ended) = child.try_wait().unwrap() {
+                assert!(ended.success(), "{args:?} ended with {ended}");
+                break false;
+            }
+        };
+        if after {
+            // The server has it, and the run has not heard of it.
+            std::thread::sleep(Duration::from_millis(40));
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        reached
+    }
+}
+
+/// What was killed shows no life any more.
+fn forget_leases(blog: &Blog) {
+    let database = blog.uri().split('?').next().unwrap().rsplit('/').next().unwrap().to_owned();
+    let uri = blog.uri().to_owned();
+    crate::common::server::blocking(async move {
+        let client = mongodb::Client::with_uri_str(&uri).await.unwrap();
+        let runs = client.database(&database).collection::<bson::Document>("posts_runs");
+        let set = doc! { "$set": { "leaseUntil": bson::DateTime::from_millis(0) } };
+        runs.update_many(doc! { "state": "running" }, set).await.unwrap();
+    });
+}
+
+fn runs(blog: &Blog) -> Vec<String> {
+    let told = blog.run(&["runs", "--format", "json"]).json();
+    told["runs"].as_array().unwrap().iter().map(run_id).collect()
+}
+
+/// As it was before the push, and what the push made archived.
+fn assert_undone(blog: &Blog, before: &[bson::Document], what: &str) {
+    let mut after = all(blog);
+    let made = after.iter().position(|post| post.get_str("slug").is_ok_and(|slug| slug == "quinces"));
+    let made = after.remove(made.unwrap_or_else(|| panic!("{what}: nothing is deleted")));
+    assert_eq!(made.get_str("status").unwrap(), "archived", "{what}");
+    assert_eq!(after, before, "{what}");
+}
+
+#[test]
+fn an_undo_killed_at_any_write_is_finished_by_the_next() {
+    let way = Way::new();
+    let mut at = 0;
+    loop {
+        let mut ended = false;
+        for after in [false, true] {
+            let blog = Blog::on_server();
+            blog.ingested();
+            let before = all(&blog);
+            let run = push(&blog);
+            let what = format!("killed {} write {at}", if after { "after" } else { "before" });
+            ended |= !way.killed(&blog, &["undo", &run, "--batch", "1", "--in-flight", "1"], at, after);
+            let told = blog.run(&["undo", &run]);
+            assert_eq!(told.exit, 0, "{what}: {told}");
+            assert_undone(&blog, &before, &what);
+        }
+        if ended {
+            break;
+        }
+        at += 1;
+    }
+    println!("undo: killed before and after each of {at} writes");
+    assert!(at >= 10, "row, four times image and post, row: only {at} writes were seen");
+}
+
+/// Whatever is left of a run that died, it and the one that finished its work can be undone.
+#[test]
+fn a_push_killed_at_any_write_and_finished_can_be_undone() {
+    let way = Way::new();
+    let mut at = 0;
+    loop {
+        let mut ended = false;
+        for after in [false, true] {
+            let blog = Blog::on_server();
+            blog.ingested();
+            let before = all(&blog);
+            let first = runs(&blog);
+            let what = format!("killed {} write {at}", if after { "after" } else { "before" });
+            edit(&blog);
+            let args = ["ingest", "--prune", "--max-prune", "4", "--batch", "1", "--in-flight", "1"];
+            ended |= !way.killed(&blog, &args, at, after);
+            let again = blog.run(&args);
+            assert_eq!(again.exit, 0, "{what}: {again}");
+            forget_leases(&blog);
+            for run in runs(&blog).iter().filter(|run| !first.contains(run)) {
+                let told = blog.run(&["undo", run]);
+                assert_eq!(told.exit, 0, "{what}: {told}");
+            }
+            assert_undone(&blog, &before, &what);
+        }
+        if ended {
+            break;
+        }
+        at += 1;
+    }
+    println!("ingest: killed before and after each of {at} writes, and undone");
+    assert!(at >= 10, "row, four times image and post, row: only {at} writes were seen");
+}
