@@ -132,7 +132,13 @@ pub fn print(rows: &[Row], whole: bool, format: Format, out: &mut dyn Write) -> 
             (true, true) => " (unfinished, fenced)",
         };
         let exit = row.exit.map_or_else(String::new, |exit| format!(" exit {exit}"));
-        writeln!(out, "{}  {started}  {}{unfinished}{exit}{revision}", row.run_id, row.state.as_str())?;
+        let verb = plain(&row.verb);
+        writeln!(
+            out,
+            "{}  {started}  {verb}  {}{unfinished}{exit}{revision}",
+            row.run_id,
+            row.state.as_str()
+        )?;
         if whole {
             writeln!(out, "  operation  {} (attempt {})", row.operation_id, row.attempt)?;
             writeln!(out, "  about      {}", row.fingerprint)?;

@@ -1,11 +1,18 @@
 //! The planner of `undo`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::planner::Planner;
+use async_trait::async_trait;
+
+use super::Executor;
+use super::planner::{Planner, drifted, observe};
+use super::run::Rows;
 use crate::plan::undo::{plan, plan_again};
-use crate::plan::{Observed, Operation, Plan, Policy};
-use crate::store::history::Image;
+use crate::plan::{Observed, Operation, Others, Plan, Policy};
+use crate::store::Fault;
+use crate::store::document::Head;
+use crate::store::history::{Before, Image};
 
 /// Plans the undoing of one run. Its images do not change any more: they are read before.
 pub struct UndoPlanner<'a> {
@@ -15,7 +22,29 @@ pub struct UndoPlanner<'a> {
     pub policy: &'a Policy,
 }
 
+#[async_trait]
 impl Planner for UndoPlanner<'_> {
+    /// Reads the documents that may be written over, and no others: what somebody changed in them past
+    /// idempost is a later edit too.
+    async fn observe(
+        &self,
+        executor: &Executor<'_>,
+        rows: &Rows<'_>,
+        others: Others,
+    ) -> Result<Observed, Fault> {
+        let mut observed = observe(executor, rows, others).await?;
+        let changed: BTreeSet<&str> = self
+            .images
+            .iter()
+            .filter(|image| matches!(image.before, Before::Post(_)))
+            .map(|image| image.post_id.as_str())
+            .collect();
+        let heads: Vec<Head> =
+            observed.heads.iter().filter(|head| changed.contains(head.id.as_str())).cloned().collect();
+        observed.drifted = drifted(executor, executor.store, &heads).await?;
+        Ok(observed)
+    }
+
     fn plan(&self, observed: &Observed) -> Plan {
         plan(self.images, observed, self.policy)
     }

@@ -30,16 +30,16 @@ pub const NOT_KEPT: &str = "not-kept";
 /// Plans the undoing of the run whose images these are.
 pub fn plan(images: &[Image], observed: &Observed, policy: &Policy) -> Plan {
     let store = Stored::new(&observed.heads, policy);
-    let operations = images.iter().filter_map(|image| one(image, &store, policy)).collect();
+    let operations = images.iter().filter_map(|image| one(image, &store, observed, policy)).collect();
     Plan::without_tree(operations, store.live_of_source(), policy)
 }
 
 /// The same for one post, on fresh heads. `None`: nothing is left to do.
 pub fn plan_again(image: &Image, observed: &Observed, policy: &Policy) -> Option<Arc<Operation>> {
-    one(image, &Stored::new(&observed.heads, policy), policy).map(Arc::new)
+    one(image, &Stored::new(&observed.heads, policy), observed, policy).map(Arc::new)
 }
 
-fn one(image: &Image, store: &Stored<'_>, policy: &Policy) -> Option<Operation> {
+fn one(image: &Image, store: &Stored<'_>, observed: &Observed, policy: &Policy) -> Option<Operation> {
     let Some(head) = store.by_id(&image.post_id) else {
         return gone(image);
     };
@@ -61,7 +61,12 @@ fn one(image: &Image, store: &Stored<'_>, policy: &Policy) -> Option<Operation> 
             } else {
                 let content = content_of(before);
                 let hash = ContentHash::of_fields(&content);
-                put_back(image, head, ingest, &Was { head: was, content, hash }, store, policy)
+                let drifted = observed.drifted.contains(&head.id);
+                let was = Was { head: was, content, hash, drifted };
+                let back = put_back(image, head, ingest, &was, store, policy);
+                // An edit past idempost leaves the version as it is: only the content tells of it.
+                let over = drifted && back.content.is_some();
+                if over { stored(head, Action::Conflict, edited_since(image)) } else { back }
             }
         }
     };
@@ -73,6 +78,8 @@ struct Was {
     head: Head,
     content: bson::Document,
     hash: ContentHash,
+    /// What is stored now was edited past idempost.
+    drifted: bool,
 }
 
 /// A post that the run made is archived.
@@ -102,7 +109,9 @@ fn put_back(
     policy: &Policy,
 ) -> Operation {
     let before = was.head.ingest.clone().unwrap_or_default();
-    let same_content = ingest.content_hash == was.hash.as_str();
+    // A run that wrote no content leaves what was edited, before it or after, and so does its undoing.
+    let untouched = was.drifted && ingest.content_hash == before.content_hash;
+    let same_content = untouched || ingest.content_hash == was.hash.as_str();
     let same_mark = ingest.archived_by == before.archived_by || was.head.status != Status::Archived;
     if head.status == was.head.status && same_content && same_mark {
         return stored(head, Action::Unchanged, Reason::of(UNDO));
@@ -179,6 +188,19 @@ fn changed_since(image: &Image, head: &Head, ingest: &Ingest) -> Reason {
             "undo run {} first, or leave this post and undo the others with --keep-going",
             ingest.run_id
         ),
+    }
+}
+
+fn edited_since(image: &Image) -> Reason {
+    Reason {
+        code: CHANGED_SINCE,
+        detail: format!(
+            "somebody changed a field that is ours in the store, not by a run, after run {}",
+            image.run_id
+        ),
+        help: "`idempost verify` tells which; `idempost ingest --repair` takes the change back, and then the run can be \
+               undone; or undo the others with --keep-going"
+            .to_owned(),
     }
 }
 

@@ -114,6 +114,41 @@ fn an_undo_killed_at_any_write_is_finished_by_the_next() {
     assert!(at >= 10, "row, four times image and post, row: only {at} writes were seen");
 }
 
+/// Half of the rows moved down, or all of them: the order stays, and the next number is the newest.
+#[test]
+fn a_reset_of_the_revisions_killed_at_any_write_is_finished_by_the_next() {
+    let way = Way::new();
+    let mut at = 0;
+    loop {
+        let mut ended = false;
+        for after in [false, true] {
+            let blog = Blog::on_server();
+            for revision in ["810", "811", "812"] {
+                blog.ingest(0, &["--revision", revision]);
+            }
+            let what = format!("killed {} write {at}", if after { "after" } else { "before" });
+            ended |= !way.killed(&blog, &["runs", "reset-revision"], at, after);
+            let told = blog.run(&["runs", "reset-revision"]);
+            assert_eq!(told.exit, 0, "{what}: {told}");
+            let rows = blog.run(&["runs", "--format", "json"]).json();
+            let rows = rows["runs"].as_array().unwrap();
+            let revisions: Vec<i64> = rows.iter().map(|row| row["revision"].as_i64().unwrap()).collect();
+            assert!(revisions.is_sorted_by(|newer, older| newer > older), "{what}: {revisions:?}");
+            assert_eq!(revisions[0], 0, "{what}");
+            blog.edit("pears.md", "title: Pears", "title: Quinces");
+            assert_eq!(blog.ingest(0, &["--revision", "1"])["applied"]["update"], 1, "{what}");
+            blog.edit("pears.md", "title: Quinces", "title: Medlars");
+            blog.refused(0, &["--revision", "0"]).says(&["revision 1 is newer"]);
+        }
+        if ended {
+            break;
+        }
+        at += 1;
+    }
+    println!("reset-revision: killed before and after each of {at} writes");
+    assert!(at >= 3, "three rows: only {at} writes were seen");
+}
+
 /// Whatever is left of a run that died, it and the one that finished its work can be undone.
 #[test]
 fn a_push_killed_at_any_write_and_finished_can_be_undone() {

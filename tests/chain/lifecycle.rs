@@ -11,6 +11,8 @@ on_both_stores!(
     pruning_archives_what_no_file_makes,
     pruning_stops_at_its_limit,
     pruning_waits_for_broken_files,
+    pruning_waits_for_what_cannot_be_read,
+    an_expired_post_is_stored_and_the_reader_leaves_it_out,
     an_empty_tree_archives_nothing,
 );
 
@@ -114,6 +116,47 @@ fn pruning_waits_for_broken_files(blog: &Blog) {
     blog.refused(4, &["--prune", "--max-prune", "100%"]).says(&["content/plums.md"]);
     blog.refused(7, &["--prune", "--max-prune", "100%", "--keep-going"])
         .says(&["--prune refused", "plums.md"]);
+}
+
+/// What cannot be read at all could be the very post that seems gone.
+fn pruning_waits_for_what_cannot_be_read(blog: &Blog) {
+    blog.ingested();
+    let plums = std::fs::read(blog.path("plums.md")).unwrap();
+    let prune = ["--prune", "--max-prune", "100%", "--keep-going"];
+    // No regular file in its place: a file that cannot be opened, for root too.
+    blog.remove("plums.md");
+    let socket = std::os::unix::net::UnixListener::bind(blog.path("plums.md")).unwrap();
+    blog.refused(7, &prune).says(&["--prune refused", "plums.md"]);
+    drop(socket);
+    blog.remove("plums.md");
+    // Not read because it is too large.
+    blog.configure("source = \"orchard\"\n[limits]\nfile = \"1KiB\"\n");
+    blog.write("plums.md", [plums.as_slice(), &[b' '; 2_000]].concat());
+    blog.refused(7, &prune).says(&["--prune refused", "plums.md"]);
+    blog.configure("source = \"orchard\"\n");
+    // In a folder that is not read.
+    blog.remove("plums.md");
+    let deep = "d/".repeat(300);
+    if std::fs::create_dir_all(blog.path(&deep)).is_ok() {
+        blog.write(&format!("{deep}plums.md"), &plums);
+        blog.refused(7, &prune).says(&["--prune refused"]);
+        std::fs::remove_dir_all(blog.path("d")).unwrap();
+    }
+    // Once everything can be read, what is gone is archived.
+    assert_eq!(blog.ingest(0, &prune)["applied"]["archive"], 1);
+}
+
+/// No run has to come for a post to expire: the reader asks for it, as `docs/reading.md` says.
+fn an_expired_post_is_stored_and_the_reader_leaves_it_out(blog: &Blog) {
+    blog.edit("pears.md", "title: Pears", "title: Pears\nexpiryDate: 2001-01-01");
+    blog.ingested();
+    let pears = blog.stored.find("pears", "en");
+    assert_eq!(state(&pears), ("active", true));
+    assert_eq!(pears.get_datetime("expiresAt").unwrap().timestamp_millis(), 978_274_800_000, "in Seoul");
+    blog.refused(0, &["--prune"]).says(&["nothing changed"]);
+    blog.edit("pears.md", "expiryDate: 2001-01-01\n", "");
+    assert_eq!(blog.ingest(0, &[])["applied"]["update"], 1);
+    assert!(!blog.stored.find("pears", "en").contains_key("expiresAt"));
 }
 
 fn an_empty_tree_archives_nothing(blog: &Blog) {

@@ -49,6 +49,7 @@ mod lifecycle;
 mod operations;
 mod plans;
 mod refusals;
+mod rounds;
 mod sources;
 mod undo;
 mod verify;

@@ -12,6 +12,10 @@ on_both_stores!(
     a_look_writes_nothing,
     only_what_is_ours_is_put_back,
     a_repair_is_undone,
+    an_edit_in_the_database_is_not_written_over,
+    what_was_done_by_hand_is_undone,
+    a_run_of_another_source_is_not_undone,
+    the_reports_are_those_of_a_run,
     what_is_not_kept_is_told,
     images_are_forgotten_with_their_run,
     a_run_is_named_well,
@@ -148,6 +152,72 @@ fn a_repair_is_undone(blog: &Blog) {
     assert_eq!(blog.stored.get(&id).get_str("title").unwrap(), "Pears");
     undo(blog, 0, &[&run]);
     assert_eq!(blog.stored.get(&id).get_str("title").unwrap(), "By somebody else");
+}
+
+/// It leaves version and bookkeeping as they are: compare-and-set alone would not see it.
+fn an_edit_in_the_database_is_not_written_over(blog: &Blog) {
+    blog.ingested();
+    let run = push(blog);
+    let id = blog.stored.find("pears", "en").get_str("_id").unwrap().to_owned();
+    blog.stored.plant(&id, bson::doc! { "title": "By the editor" });
+    let bytes = blog.stored.bytes();
+    undo(blog, 5, &[&run]).says(&["changed-since", "pears.md", "somebody changed a field", "--repair"]);
+    assert_eq!(blog.stored.bytes(), bytes);
+    undo(blog, 3, &[&run, "--keep-going"]);
+    assert_eq!(blog.stored.get(&id).get_str("title").unwrap(), "By the editor");
+    assert_eq!(blog.stored.find("plums", "en").get_str("status").unwrap(), "active", "the others are undone");
+    // What is only shown or taken down keeps whatever was edited.
+    let archived = run_id(&blog.run(&["archive", "pears", "--format", "json"]).json());
+    undo(blog, 0, &[&archived]);
+    undo(blog, 0, &[&archived]).says(&["nothing changed"]);
+    assert_eq!(blog.stored.get(&id).get_str("title").unwrap(), "By the editor");
+    blog.run(&["verify"]).says(&["drift"]);
+}
+
+fn what_was_done_by_hand_is_undone(blog: &Blog) {
+    blog.ingested();
+    let before = all(blog);
+    let archived = run_id(&blog.run(&["archive", "pears", "plums", "--format", "json"]).json());
+    let kept_down = all(blog);
+    let restored = run_id(&blog.run(&["restore", "pears", "--format", "json"]).json());
+    undo(blog, 0, &[&restored]);
+    assert_eq!(all(blog), kept_down, "with the mark that it had: the next push leaves it archived");
+    blog.refused(0, &[]).says(&["2 posts of the tree were archived by hand"]);
+    undo(blog, 0, &[&archived]);
+    assert_eq!(all(blog), before, "and without a mark");
+    blog.refused(0, &[]).hides(&["by hand"]);
+}
+
+/// Two trees feed the collection: no verb of one touches a post or a run of the other.
+fn a_run_of_another_source_is_not_undone(blog: &Blog) {
+    blog.ingested();
+    let run = push(blog);
+    let bytes = blog.stored.bytes();
+    let ours = blog.stored.find("pears", "en").get_str("_id").unwrap().to_owned();
+    undo(blog, 1, &[&run, "--source", "meadow"]).says(&["no run or operation", "meadow"]);
+    for verb in ["archive", "restore"] {
+        let told = blog.run(&[verb, &ours, "--source", "meadow"]);
+        assert_eq!(told.exit, 5, "{told}");
+        told.says(&["other-source", "\"orchard\"", "\"meadow\""]);
+    }
+    assert_eq!(blog.stored.bytes(), bytes);
+}
+
+fn the_reports_are_those_of_a_run(blog: &Blog) {
+    let schema = |name| serde_json::from_str::<Value>(&blog.run(&["schema", name]).out).unwrap();
+    let (of_plan, of_run) = (schema("plan"), schema("run"));
+    blog.ingested();
+    let run = push(blog);
+    for args in [&["archive", "pears"][..], &["restore", "pears"], &["undo", &run], &["undo", &run]] {
+        for (more, schema) in [(&["-n"][..], &of_plan), (&[], &of_run)] {
+            let args: Vec<&str> = args.iter().chain(more).chain(&["--format", "json"]).copied().collect();
+            let told = blog.run(&args);
+            let wrong = jsonschema::validator_for(schema).unwrap();
+            let wrong: Vec<String> = wrong.iter_errors(&told.json()).map(|one| one.to_string()).collect();
+            assert_eq!((told.exit, wrong), (0, Vec::new()), "{args:?}: {told}");
+        }
+    }
+    blog.run(&["runs"]).says(&["  undo  done", "  archive  done", "  ingest  done"]);
 }
 
 fn what_is_not_kept_is_told(blog: &Blog) {
