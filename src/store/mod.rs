@@ -7,6 +7,7 @@
 pub mod document;
 pub mod fault;
 mod fields;
+pub mod foreign;
 pub mod history;
 pub mod memory;
 pub mod mongo;
@@ -19,6 +20,7 @@ use async_trait::async_trait;
 use bson::Document;
 
 use document::Head;
+use foreign::Foreign;
 
 /// What stands behind the port, told before a run and never with credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,11 +184,13 @@ pub enum Side {
     Groups,
     /// `<collection>_history`.
     History,
+    /// `<collection>_adopted`: originals that `adopt` keeps aside.
+    Adopted,
 }
 
 impl Side {
     /// All of them.
-    pub const ALL: [Side; 4] = [Side::Runs, Side::Assets, Side::Groups, Side::History];
+    pub const ALL: [Side; 5] = [Side::Runs, Side::Assets, Side::Groups, Side::History, Side::Adopted];
 
     /// What is appended to the collection's name.
     pub fn suffix(self) -> &'static str {
@@ -195,6 +199,7 @@ impl Side {
             Side::Assets => "_assets",
             Side::Groups => "_groups",
             Side::History => "_history",
+            Side::Adopted => "_adopted",
         }
     }
 }
@@ -277,4 +282,9 @@ pub trait Store: Send + Sync {
 
     /// Deletes rows by `_id`; missing ones are no error.
     async fn row_delete(&self, side: Side, ids: &[String]) -> Result<(), Fault>;
+
+    /// What it can do with documents of other makers; `None`: nothing.
+    fn foreign(&self) -> Option<&dyn Foreign> {
+        None
+    }
 }

@@ -14,6 +14,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod foreign;
 mod heads;
 mod mongo;
 mod races;
@@ -95,5 +96,11 @@ promises! {
             of_updates_of_one_version_one_wins,
             of_inserts_of_one_row_one_wins,
             of_replacements_of_one_row_one_wins;
+        foreign:
+            documents_of_others_are_read_as_they_are,
+            a_document_is_removed_only_as_it_was_told,
+            a_document_is_put_back_byte_by_byte,
+            a_removed_live_document_leaves_its_slug_free,
+            fields_that_hold_an_id_are_counted;
     }
 }

@@ -19,6 +19,7 @@ use bson::Document;
 use tokio::sync::watch;
 
 use super::document::Head;
+use super::foreign::Foreign;
 use super::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
 pub use schedule::{Call, Fate, FaultRates, Method, Script};
 use schedule::{Drawn, Schedule, Source};
@@ -338,6 +339,11 @@ impl Store for FaultStore {
             async move { inner.row_delete(side, &ids).await }
         })
         .await
+    }
+
+    /// Nothing befalls these.
+    fn foreign(&self) -> Option<&dyn Foreign> {
+        self.shared.inner.foreign()
     }
 }
 

@@ -8,6 +8,7 @@
 //! A clone is the same store: many runs may share it. Begin at [`MemoryStore::new`].
 
 mod check;
+mod foreign;
 mod state;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use async_trait::async_trait;
 use bson::Document;
 
 use super::document::{Head, integer};
+use super::foreign::Foreign;
 use super::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
 use state::State;
 pub use state::{Change, Kind, Place};
@@ -241,6 +243,10 @@ impl Store for MemoryStore {
     async fn row_delete(&self, side: Side, ids: &[String]) -> Result<(), Fault> {
         self.writing("row_delete")?.row_delete(side, ids);
         Ok(())
+    }
+
+    fn foreign(&self) -> Option<&dyn Foreign> {
+        Some(self)
     }
 }
 

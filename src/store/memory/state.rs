@@ -28,7 +28,7 @@ pub enum Kind {
     Insert,
     /// A document of which a byte changed.
     Update,
-    /// A row that is gone.
+    /// A row, or a document of another maker, that is gone.
     Delete,
 }
 
@@ -108,7 +108,12 @@ impl State {
         Ok(Effect::Applied)
     }
 
-    fn refuse_live_twice(&self, id: &str, document: &Document, limits: &Limits) -> Result<(), Fault> {
+    pub(super) fn refuse_live_twice(
+        &self,
+        id: &str,
+        document: &Document,
+        limits: &Limits,
+    ) -> Result<(), Fault> {
         let Some(key) = fields::live_key(document).filter(|_| limits.unique_live) else {
             return Ok(());
         };
@@ -119,7 +124,7 @@ impl State {
     }
 
     /// Puts a document in, keeping the index and the log.
-    fn put(&mut self, id: &str, document: Document, kind: Kind) {
+    pub(super) fn put(&mut self, id: &str, document: Document, kind: Kind) {
         if let Some(key) = self.posts.get(id).and_then(fields::live_key)
             && let Some(ids) = self.live.get_mut(&key)
         {
@@ -130,6 +135,15 @@ impl State {
         }
         self.posts.insert(id.to_owned(), document);
         self.log.push(Change { place: Place::Posts, id: id.to_owned(), kind });
+    }
+
+    /// Takes a document out, keeping the index and the log.
+    pub(super) fn take(&mut self, id: &str) {
+        let Some(document) = self.posts.remove(id) else { return };
+        if let Some(ids) = fields::live_key(&document).and_then(|key| self.live.get_mut(&key)) {
+            ids.remove(id);
+        }
+        self.log.push(Change { place: Place::Posts, id: id.to_owned(), kind: Kind::Delete });
     }
 
     pub(super) fn plant(&mut self, document: Document) {

@@ -11,6 +11,7 @@ pub mod classify;
 pub mod command;
 pub mod connection;
 pub mod doctor;
+mod foreign;
 mod head;
 pub mod indexes;
 pub mod profile;
@@ -28,6 +29,7 @@ use async_trait::async_trait;
 use bson::Document;
 
 use super::document::Head;
+use super::foreign::Foreign;
 use super::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
 use command::{Shape, Update};
 use connection::{Call, Connection, Setup};
@@ -299,6 +301,10 @@ impl Store for MongoStore {
 
     async fn row_delete(&self, side: Side, ids: &[String]) -> Result<(), Fault> {
         Rows { connection: &self.connection, collection: &self.side(side) }.delete(ids).await
+    }
+
+    fn foreign(&self) -> Option<&dyn Foreign> {
+        Some(self)
     }
 }
 

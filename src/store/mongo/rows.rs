@@ -110,7 +110,7 @@ impl Rows<'_> {
     }
 
     /// Sends a command of one statement and returns `n`.
-    async fn send(&self, command: &mut Document, counted_max: usize) -> Result<u64, Fault> {
+    pub async fn send(&self, command: &mut Document, counted_max: usize) -> Result<u64, Fault> {
         let totals = self.told(command, 1, counted_max).await?;
         if let Some((_, fault)) = totals.errors.into_iter().next() {
             return Err(fault);

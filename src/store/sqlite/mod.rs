@@ -11,6 +11,7 @@
 //! end of the process and of the power. It never repeats a statement. Begin at [`SqliteStore::open`].
 
 mod file;
+mod foreign;
 mod json;
 mod posts;
 mod refusal;
@@ -26,6 +27,7 @@ use bson::Document;
 use rusqlite::Connection;
 
 use super::document::Head;
+use super::foreign::Foreign;
 use super::{Class, Effect, Fault, Inserted, Limits, Readiness, Side, Statement, Store, Target};
 
 /// How long a command waits while another process writes.
@@ -241,6 +243,10 @@ impl Store for SqliteStore {
     async fn row_delete(&self, side: Side, ids: &[String]) -> Result<(), Fault> {
         let ids = json::texts(ids);
         self.writing(move |connection, tables| rows::delete(connection, tables.side(side), &ids)).await
+    }
+
+    fn foreign(&self) -> Option<&dyn Foreign> {
+        Some(self)
     }
 }
 
