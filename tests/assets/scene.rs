@@ -75,7 +75,8 @@ impl Scene {
         };
         let settings = format!(
             "content = \"content\"\nsource = \"assets\"\nlangs = [\"en\"]\n[assets]\nstore = \"{store}\"\n\
-             public_url = \"https://cdn.test/a\"\nclaim = \"{claim}\"\n[retry]\nbackoff = \"5ms..200ms\"\n"
+             public_url = \"https://cdn.test/a\"\nclaim = \"{claim}\"\n[retry]\nbackoff = \"5ms..200ms\"\n\
+             [limits]\nhistory = 0\n"
         );
         std::fs::write(folder.path().join("idempost.toml"), settings).unwrap();
         let uri = server::proxied().uri(&database_name());
