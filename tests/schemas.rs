@@ -19,7 +19,7 @@ use idempost::cli::{self, SchemaName};
 use idempost::config::{self, Environment, keys};
 use idempost::plan::Summary;
 use idempost::post::links::Asset;
-use idempost::post::{self, Outcome, Parsed, Skip, render};
+use idempost::post::{self, Outcome, Parsed, Skip, decode, render};
 use idempost::report::event::Checked;
 use idempost::report::json::{self, PostReport};
 use idempost::store::document::{self, Ingest, OWNED_FIELDS};
@@ -163,6 +163,8 @@ fn what_explain_prints_is_what_the_schema_says() {
             pipeline: "p",
             assets: &assets,
             html: Some("<p>"),
+            hashed: decode::hashed(source.as_bytes()),
+            store: None,
         });
         valid(SchemaName::Post, &value);
     }

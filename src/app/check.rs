@@ -1,7 +1,10 @@
 //! `check`: the files alone, no store.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
+use super::files::Unsaved;
 use super::gather::{self, Gathered};
 use super::host::Host;
 use crate::catalog::Skipped;
@@ -38,9 +41,18 @@ pub fn common_limits() -> Limits {
     }
 }
 
-/// Checks the whole tree and reports on what was asked for.
-pub fn run(settings: &Settings, host: &Host, no_render: bool) -> Result<Outcome, Failure> {
-    let gathered = gather::gather(settings, host.clock.now())?;
+/// Checks the whole tree and reports on what was asked for: of a file that an editor holds, on it alone.
+pub fn run(
+    settings: &Settings,
+    host: &Host,
+    no_render: bool,
+    unsaved: Option<Unsaved>,
+) -> Result<Outcome, Failure> {
+    let only = unsaved.as_ref().map(|unsaved| BTreeSet::from([unsaved.path.clone()]));
+    let mut gathered = gather::gather_with(settings, host.clock.now(), unsaved)?;
+    if only.is_some() {
+        gathered.only = only;
+    }
     gather::check_not_empty(&gathered.catalog, settings)?;
     let too_big = if no_render { Vec::new() } else { too_big(&gathered) };
     let catalog = &gathered.catalog;

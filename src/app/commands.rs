@@ -1,10 +1,11 @@
 //! From a typed verb to its output and exit. The only place that knows standard output.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::files::Unsaved;
 use super::host::Host;
 use super::operation::Ended;
 use super::watch::{self, Voice};
@@ -146,7 +147,8 @@ async fn verb(
         Verb::Watch(_) => watch(cli, env, settings, host).await,
         Verb::Check(typed) => {
             let rendering = rendering(cli, env, settings, Purpose::Check)?;
-            let outcome = check::run(settings, host, typed.no_render)?;
+            let unsaved = unsaved(settings, cwd, typed.stdin_filepath.as_deref())?;
+            let outcome = check::run(settings, host, typed.no_render, unsaved)?;
             rendering.finish(&End::Check(&Checked {
                 summary: &outcome.summary,
                 skipped: &outcome.skipped,
@@ -164,8 +166,11 @@ async fn verb(
             })
         }
         Verb::Explain(typed) => {
-            let subject = typed.subject.as_deref().unwrap_or_default();
-            let explained = explain::run(settings, host, subject, cwd)?;
+            let subject = match unsaved(settings, cwd, typed.stdin_filepath.as_deref())? {
+                Some(unsaved) => explain::Subject::Unsaved(unsaved),
+                None => explain::Subject::Named(typed.subject.clone().unwrap_or_default()),
+            };
+            let explained = explain::run(settings, host, &subject, cwd, !typed.no_store).await?;
             with_posts(cli, env, |out| {
                 told(explain::print(&explained, &settings.content.here, settings.format, out))?;
                 Ok(explained.exit)
@@ -220,6 +225,28 @@ async fn verb(
         | Verb::Completions(_)
         | Verb::Man => Ok(Exit::Done),
     }
+}
+
+/// The file that an editor hands over on standard input, if one is named.
+fn unsaved(settings: &Settings, cwd: &Path, path: Option<&Path>) -> Result<Option<Unsaved>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let below = settings.content.below_root(cwd, path).ok_or_else(|| {
+        Failure::usage(format!(
+            "--stdin-filepath {} lies outside of the content root {}",
+            path.display(),
+            settings.content.shown
+        ))
+        .help("name the path under which the text would be saved; it need not be there yet")
+    })?;
+    // One byte more than a file may have tells that it is too large.
+    let most = settings.limits.file_bytes.value.saturating_add(1);
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(most)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::new(Exit::Failed, format!("standard input cannot be read: {error}")))?;
+    Ok(Some(Unsaved { path: below, bytes }))
 }
 
 /// A saved plan, told as `diff` tells one. No configuration, tree or store is looked at.

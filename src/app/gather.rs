@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::files::Files;
+use super::files::{Files, Unsaved};
 use crate::catalog::links::{self, AssetFacts, LinkPolicy, PostLinks};
-use crate::catalog::{self, Catalog};
+use crate::catalog::{self, Catalog, Skipped};
 use crate::config::Settings;
-use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::compose::{Composer, Sources};
-use crate::post::{self, Facts, Meta, Outcome, Parsed, Rules};
+use crate::post::{Meta, Outcome, Parsed, Rules};
 use crate::source::git::Checkout;
 use crate::source::{self, SourceFile, Walked};
 
@@ -49,14 +48,22 @@ impl Gathered {
 
 /// Reads the content root. Problems of files are in the catalog; `Err` is about the root itself.
 pub fn gather(settings: &Settings, now: i64) -> Result<Gathered, Failure> {
+    gather_with(settings, now, None)
+}
+
+/// Reads the content root with one file as an editor holds it.
+pub fn gather_with(settings: &Settings, now: i64, unsaved: Option<Unsaved>) -> Result<Gathered, Failure> {
     let rules = settings.rules(now);
     let link_policy = settings.link_policy();
     let root = &settings.content.root.value;
-    let Walked { files, skipped, problems } = source::walk(root, &settings.walk_options())?;
-    let sources = Arc::new(Files::new(root, &rules, &files));
-    let mut parsed: Vec<Parsed> = files.par_iter().map(|file| without_body(read(file, &rules))).collect();
+    let Walked { mut files, skipped, problems } = source::walk(root, &settings.walk_options())?;
+    if let Some(unsaved) = &unsaved {
+        place(&mut files, &skipped, unsaved, root);
+    }
+    let sources = Arc::new(Files::new(root, &rules, &files, unsaved));
+    let mut parsed: Vec<Parsed> = files.par_iter().map(|file| without_body(sources.parse(file))).collect();
     drop(files);
-    parsed.extend(problems.into_iter().map(unreadable));
+    parsed.extend(problems.into_iter().map(Parsed::unreadable));
     let mut catalog = catalog::fold(parsed, skipped, &rules);
     let facts = facts(&catalog, root);
     let links = links::resolve(&mut catalog, &facts, &rules, &link_policy);
@@ -130,20 +137,14 @@ fn without_body(mut parsed: Parsed) -> Parsed {
     parsed
 }
 
-/// Reads and parses one file.
-pub fn read(file: &SourceFile, rules: &Rules) -> Parsed {
-    match source::read(file, rules.file_bytes_max) {
-        Ok(bytes) => post::parse(&file.path, file.in_drafts, &bytes, rules),
-        Err(diagnostic) => unreadable(*diagnostic),
+/// A file that is not on disk yet takes its place among the others, if its name is that of a post.
+pub(super) fn place(files: &mut Vec<SourceFile>, skipped: &[Skipped], unsaved: &Unsaved, root: &Path) {
+    let known = skipped.iter().any(|skipped| skipped.file == unsaved.path);
+    if known || source::skipped_by_name(&unsaved.path).is_some() {
+        return;
     }
-}
-
-fn unreadable(diagnostic: Diagnostic) -> Parsed {
-    Parsed {
-        file: diagnostic.file.clone(),
-        outcome: Outcome::Invalid,
-        diagnostics: vec![diagnostic],
-        facts: Facts::default(),
+    if let Err(at) = files.binary_search_by(|file| file.path.as_str().cmp(&unsaved.path)) {
+        files.insert(at, SourceFile::unsaved(root, &unsaved.path));
     }
 }
 

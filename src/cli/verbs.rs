@@ -103,6 +103,9 @@ pub struct Check {
     /// Report only on the files below these paths; the whole content root is still checked.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Read this file from standard input, as an editor holds it, and report on it alone.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["paths", "changed_since"])]
+    pub stdin_filepath: Option<PathBuf>,
     /// Do not render the bodies.
     #[arg(long)]
     pub no_render: bool,
@@ -241,8 +244,14 @@ pub struct Export {
 #[derive(Debug, Clone, Default, Args)]
 pub struct Explain {
     /// A file below the content root, a post's id, its slug, or slug:lang.
-    #[arg(value_name = "FILE|ID", required_unless_present = "all")]
+    #[arg(value_name = "FILE|ID", required_unless_present_any = ["all", "stdin_filepath"])]
     pub subject: Option<String>,
+    /// Read the file from standard input, as an editor holds it, and judge it as if it lay there.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["subject", "all"])]
+    pub stdin_filepath: Option<PathBuf>,
+    /// Look at the files alone: neither what the store holds nor what the next run would do.
+    #[arg(long)]
+    pub no_store: bool,
     /// Every file of the tree, one JSON object a line, without HTML.
     #[arg(long, hide = true, conflicts_with = "subject")]
     pub all: bool,

@@ -74,6 +74,14 @@ pub(super) fn content(layers: &Layers<'_>, paths: &[PathBuf]) -> Result<Content,
 }
 
 impl Content {
+    /// Where a path from the working directory lies below the root, with `/`; the file need not be there.
+    pub fn below_root(&self, cwd: &Path, path: &Path) -> Option<String> {
+        let on_disk = normal(&cwd.join(path));
+        let root = &self.root.value;
+        let real_folder = || Some(real(on_disk.parent()?).join(on_disk.file_name()?));
+        below(root, &on_disk).or_else(|| below(&real(root), &real_folder()?)).filter(|path| !path.is_empty())
+    }
+
     /// Whether a file (its path below the root, with `/`) is among what was asked for.
     pub fn wants(&self, file: &str) -> bool {
         self.narrow.is_empty()

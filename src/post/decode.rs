@@ -41,6 +41,28 @@ pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Box<Diagnostic>> {
     }
 }
 
+/// How the bytes of a file differ from its normalised text, which is what `sourceHash` is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hashed {
+    /// Bytes of the file.
+    pub file_bytes: usize,
+    /// Bytes of the normalised text.
+    pub bytes: usize,
+    /// It begins with a byte-order mark, which is dropped.
+    pub bom: bool,
+    /// CRs before an LF, which are dropped.
+    pub crlf: usize,
+}
+
+/// Tells what of a file is hashed; `None` where it cannot be decoded.
+pub fn hashed(bytes: &[u8]) -> Option<Hashed> {
+    let text = decode(bytes).ok()?;
+    let bom = bytes.starts_with(BOM);
+    let dropped = bytes.len().saturating_sub(text.len());
+    let crlf = dropped.saturating_sub(if bom { BOM.len() } else { 0 });
+    Some(Hashed { file_bytes: bytes.len(), bytes: text.len(), bom, crlf })
+}
+
 /// Looks for the single character CR, which is found many bytes at a time; a search for the pair is not.
 fn normalise_line_ends(text: &str) -> Cow<'_, str> {
     let mut normalised = String::new();
@@ -217,6 +239,14 @@ fn place(content: &[u8], at: usize) -> (u32, u32) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_left_out_of_the_hash_is_counted() {
+        let of = |bytes: &[u8]| hashed(bytes).expect("it is text");
+        assert_eq!(of(b"\xef\xbb\xbfa\r\nb\rc\r\n"), Hashed { file_bytes: 11, bytes: 6, bom: true, crlf: 2 });
+        assert_eq!(of(b"a\n"), Hashed { file_bytes: 2, bytes: 2, bom: false, crlf: 0 });
+        assert!(hashed(b"\xff").is_none());
+    }
 
     fn error(bytes: &[u8]) -> (&'static str, u32, u32, String) {
         let diagnostic = decode(bytes).expect_err("must be refused");

@@ -287,6 +287,18 @@ pub struct Parsed {
     pub facts: Facts,
 }
 
+impl Parsed {
+    /// A file that could not be read, with the reason.
+    pub fn unreadable(diagnostic: Diagnostic) -> Self {
+        Parsed {
+            file: diagnostic.file.clone(),
+            outcome: Outcome::Invalid,
+            diagnostics: vec![diagnostic],
+            facts: Facts::default(),
+        }
+    }
+}
+
 /// What could be read of a file, errors or not.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {

@@ -19,8 +19,11 @@ use crate::error::Failure;
 use crate::plan::change::FieldChange;
 use crate::plan::saved::Flags;
 use crate::plan::{Action, Operation, Plan, Summary};
+use crate::post::decode::Hashed;
 use crate::post::links::Asset;
 use crate::post::{Parsed, Skip};
+use crate::store::Target;
+use crate::store::document::Head;
 
 /// The version of every JSON shape here.
 pub const FORMAT_VERSION: u32 = 1;
@@ -131,15 +134,7 @@ fn plan_object(plan: &Plan, changes: &[Vec<FieldChange>]) -> Map<String, Value> 
             "source",
             json!({ "name": plan.source.name, "root": plan.source.root, "commit": plan.source.commit }),
         ),
-        (
-            "target",
-            json!({
-                "store": plan.target.store,
-                "database": plan.target.database,
-                "collection": plan.target.collection,
-                "engine": plan.target.engine,
-            }),
-        ),
+        ("target", target(&plan.target)),
         ("pipeline", json!(plan.pipeline)),
         ("summary", summary(&plan.summary)),
         ("changes", Value::Array(operations)),
@@ -255,6 +250,25 @@ pub struct PostReport<'a> {
     pub assets: &'a [Asset],
     /// The rendered body.
     pub html: Option<&'a str>,
+    /// What of its bytes is hashed.
+    pub hashed: Option<Hashed>,
+    /// What the store holds and what the next run would do; `None` where nobody looked.
+    pub store: Option<&'a StoreReport<'a>>,
+}
+
+/// What `explain` saw in the store.
+#[derive(Debug, Clone, Default)]
+pub struct StoreReport<'a> {
+    /// The store, if it could be looked at.
+    pub target: Option<Target>,
+    /// Why it could not be.
+    pub error: Option<String>,
+    /// What is stored under the id.
+    pub stored: Option<&'a Head>,
+    /// What the next run would do.
+    pub next: Option<&'a Operation>,
+    /// In words, where no operation says it.
+    pub left: Option<String>,
 }
 
 /// The object of `explain FILE`. What could not be read is null.
@@ -318,7 +332,64 @@ pub fn post(report: &PostReport<'_>) -> Value {
         ),
         ("diagnostics", diagnostics(report.diagnostics)),
         ("skipped", json!(report.skipped.map(Skip::as_str))),
+        ("hashed", report.hashed.map_or(Value::Null, hashed)),
+        ("store", report.store.map_or(Value::Null, store)),
     ]))
+}
+
+fn hashed(hashed: Hashed) -> Value {
+    json!({
+        "fileBytes": hashed.file_bytes,
+        "bytes": hashed.bytes,
+        "bom": hashed.bom,
+        "crlf": hashed.crlf,
+    })
+}
+
+fn store(report: &StoreReport<'_>) -> Value {
+    let stored = report.stored.map_or(Value::Null, |head| {
+        let ingest = head.ingest.as_ref();
+        json!({
+            "id": head.id,
+            "slug": head.slug,
+            "lang": head.lang,
+            "status": head.status.as_str(),
+            "live": head.live,
+            "sourceHash": head.source_hash,
+            "supersededBy": head.superseded_by,
+            "version": ingest.map(|ingest| ingest.version),
+            "path": ingest.map(|ingest| &ingest.path),
+            "source": ingest.and_then(|ingest| ingest.source.as_ref()),
+            "pipeline": ingest.map(|ingest| &ingest.pipeline),
+            "runId": ingest.map(|ingest| &ingest.run_id),
+            "revision": ingest.and_then(|ingest| ingest.revision),
+        })
+    });
+    let next = match (report.next, &report.left) {
+        (Some(operation), _) => json!({
+            "action": operation.action.as_str(),
+            "reason": operation.reason.code,
+            "detail": operation.reason.detail,
+            "help": operation.reason.help,
+        }),
+        (None, Some(left)) => json!({ "action": "none", "reason": "", "detail": left, "help": "" }),
+        (None, None) => Value::Null,
+    };
+    json!({
+        "target": report.target.as_ref().map_or(Value::Null, target),
+        "error": report.error,
+        "stored": stored,
+        "next": next,
+    })
+}
+
+fn target(target: &Target) -> Value {
+    json!({
+        "store": target.store,
+        "database": target.database,
+        "collection": target.collection,
+        "engine": target.engine,
+    })
 }
 
 /// Problems.

@@ -19,7 +19,7 @@ use crate::catalog::Skipped;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 pub use names::{has_post_extension, skipped_by_name};
-pub use open::{ASSET_BYTES_MAX, asset, open_asset, read};
+pub use open::{ASSET_BYTES_MAX, asset, check_size, open_asset, read};
 
 /// Deepest folder below the root.
 pub const FOLDER_LEVELS_MAX: usize = 64;
@@ -52,6 +52,16 @@ pub struct Walked {
     pub skipped: Vec<Skipped>,
     /// Files and folders that could not be read (each counts as one invalid file), in the same order.
     pub problems: Vec<Diagnostic>,
+}
+
+impl SourceFile {
+    /// A file that is not saved yet: where it would lie.
+    pub fn unsaved(root: &Path, path: &str) -> Self {
+        let in_drafts = path
+            .rsplit_once('/')
+            .is_some_and(|(above, _)| above.split('/').any(|name| name == names::DRAFTS));
+        SourceFile { path: path.to_owned(), on_disk: root.join(path), in_drafts }
+    }
 }
 
 /// Walks the content root. `Err` only where the root itself cannot be walked.

@@ -15,13 +15,18 @@ use crate::post::media::Sniffer;
 /// Bytes of an asset that are hashed at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
+/// Refuses a file of more than `bytes_max` bytes, by name.
+pub fn check_size(path: &str, bytes: u64, bytes_max: u64) -> Result<(), Box<Diagnostic>> {
+    if bytes <= bytes_max {
+        return Ok(());
+    }
+    let message = format!("the file has {bytes} bytes, and {bytes_max} are the most (limits.file)");
+    let help = "split it, move data out of it, or raise limits.file in idempost.toml";
+    Err(Box::new(Diagnostic::error("file-too-large", message).in_file(path).help(help)))
+}
+
 /// Reads one file whole, refusing one over `bytes_max` by name without reading it into memory.
 pub fn read(file: &SourceFile, bytes_max: u64) -> Result<Vec<u8>, Box<Diagnostic>> {
-    let too_large = |bytes: u64| {
-        let message = format!("the file has {bytes} bytes, and {bytes_max} are the most (limits.file)");
-        let help = "split it, move data out of it, or raise limits.file in idempost.toml";
-        Box::new(Diagnostic::error("file-too-large", message).in_file(&file.path).help(help))
-    };
     let unreadable = |error: io::Error| {
         let message = format!("the file cannot be read: {error}");
         let help = "check its permissions, or exclude it in .idempostignore";
@@ -32,16 +37,12 @@ pub fn read(file: &SourceFile, bytes_max: u64) -> Result<Vec<u8>, Box<Diagnostic
     if !found.is_file() {
         return Err(unreadable(io::Error::other("it is no regular file")));
     }
-    if found.len() > bytes_max {
-        return Err(too_large(found.len()));
-    }
+    check_size(&file.path, found.len(), bytes_max)?;
     let opened = File::open(&file.on_disk).map_err(unreadable)?;
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
     opened.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).map_err(unreadable)?;
-    match u64::try_from(bytes.len()) {
-        Ok(length) if length <= bytes_max => Ok(bytes),
-        _ => Err(too_large(bytes_max.saturating_add(1))),
-    }
+    check_size(&file.path, bytes.len() as u64, bytes_max)?;
+    Ok(bytes)
 }
 
 /// The most bytes of one asset: what an object store takes in parts of the usual size.

@@ -43,6 +43,7 @@ mod bad_stores;
 mod by_hand;
 mod edits;
 mod equal;
+mod explained;
 mod export;
 mod kills;
 mod lifecycle;

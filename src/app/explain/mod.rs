@@ -1,30 +1,35 @@
-//! `explain`: where an id, a hash, a decision comes from, judged against the whole tree.
+//! `explain`: where an id, a hash, a decision comes from, judged against the whole tree; what the store
+//! holds of it, and what the next run would do.
+//!
+//! Begin at [`run`]. The store is asked by the planner of `ingest` ([`store`]), so that the two cannot
+//! disagree.
+
+mod print;
+mod store;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::check;
+use super::files::Unsaved;
 use super::gather::{self, Gathered};
 use super::host::Host;
 use super::subject;
 use crate::catalog::links::PostLinks;
-use crate::cli::Format;
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::identity::PostId;
 use crate::plan::pipeline::Pipeline;
 use crate::plan::subject::{Candidate, Meant, meant};
-use crate::post::date::PublishedAt;
 use crate::post::render::render;
-use crate::post::{Facts, Outcome, Parsed, Post, Skip};
-use crate::report::json::{self, PostReport};
-use crate::report::paint::Paint;
+use crate::post::{Facts, Outcome, Parsed, Post, Skip, decode};
+use crate::report::json::{self, PostReport, StoreReport};
 use crate::source::{self, SourceFile};
+pub use print::print;
 
 /// One file, explained: the `post` object of `DESIGN` 11.
 pub struct Explained {
@@ -32,25 +37,89 @@ pub struct Explained {
     pub object: Value,
     /// Its problems, for people.
     pub diagnostics: Vec<Diagnostic>,
-    /// 0, or 4 where the file has errors.
+    /// 0, or 4 where the file has errors; the store's own where it could not be looked at.
     pub exit: Exit,
 }
 
+/// What is explained.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// A file below the content root, or a post's id.
+    Named(String),
+    /// A file as an editor holds it.
+    Unsaved(Unsaved),
+}
+
 /// Explains one file or one id.
-pub fn run(settings: &Settings, host: &Host, subject: &str, cwd: &Path) -> Result<Explained, Failure> {
-    let tree = Tree::read(settings, host)?;
-    let file = tree.find(settings, subject, cwd)?;
-    Ok(tree.explain(settings, &file, true))
+pub async fn run(
+    settings: &Settings,
+    host: &Host,
+    subject: &Subject,
+    cwd: &Path,
+    with_store: bool,
+) -> Result<Explained, Failure> {
+    let (tree, found) = match subject {
+        Subject::Named(name) => {
+            let tree = Tree::read(settings, host, None)?;
+            let found = tree.find(settings, name, cwd);
+            (tree, found)
+        }
+        Subject::Unsaved(unsaved) => {
+            let tree = Tree::read(settings, host, Some(unsaved.clone()))?;
+            (tree, Ok(Found::File(unsaved.path.clone())))
+        }
+    };
+    let seen = if with_store { Some(store::look(settings, host, &tree.gathered).await) } else { None };
+    let (file, id) = match found? {
+        Found::File(file) => {
+            let id = tree.id_of(&file);
+            (Some(file), id)
+        }
+        Found::Id(id) => (None, Some(id)),
+    };
+    let report = seen.as_ref().map(|seen| seen.report(id.as_deref(), file.as_deref()));
+    let mut explained = match (&file, id) {
+        (Some(file), _) => tree.explain(settings, file, true, report.as_ref()),
+        (None, Some(id)) => {
+            let stored = report.as_ref().and_then(|report| report.stored);
+            if let (None, Some(Ok(_)) | None) = (stored, seen.as_ref().map(|seen| &seen.looked)) {
+                return Err(unknown(settings, &id, with_store));
+            }
+            tree.stored_alone(&id, report.as_ref())
+        }
+        (None, None) => return Err(Failure::new(Exit::Failed, "nothing to explain")),
+    };
+    if let Some(Err(failure)) = seen.map(|seen| seen.looked) {
+        // No store that was named is no failure of the question about a file.
+        if failure.exit != Exit::Usage || file.is_none() {
+            explained.exit = explained.exit.and(failure.exit);
+        }
+    }
+    Ok(explained)
+}
+
+fn unknown(settings: &Settings, id: &str, with_store: bool) -> Failure {
+    let store = if with_store { ", and the store holds none" } else { "" };
+    Failure::new(Exit::Failed, format!("no file under {} makes the post {id}{store}", settings.content.shown))
+        .help("its slug, language or date may have been changed; `idempost id inspect` tells its date")
+}
+
+/// What a person means.
+enum Found {
+    /// A path below the root.
+    File(String),
+    /// A post that no file makes.
+    Id(String),
 }
 
 /// Explains every file that was walked, without its HTML.
 pub fn all(settings: &Settings, host: &Host) -> Result<Vec<Value>, Failure> {
-    let tree = Tree::read(settings, host)?;
+    let tree = Tree::read(settings, host, None)?;
     let files = tree.files.keys().cloned().chain(tree.skipped_files());
     let mut files: Vec<String> = files.collect();
     files.sort();
     files.dedup();
-    Ok(files.iter().map(|file| tree.explain(settings, file, false).object).collect())
+    Ok(files.iter().map(|file| tree.explain(settings, file, false, None).object).collect())
 }
 
 struct Tree {
@@ -60,11 +129,14 @@ struct Tree {
 }
 
 impl Tree {
-    fn read(settings: &Settings, host: &Host) -> Result<Self, Failure> {
+    fn read(settings: &Settings, host: &Host, unsaved: Option<Unsaved>) -> Result<Self, Failure> {
         let root = &settings.content.root.value;
-        let walked = source::walk(root, &settings.walk_options())?;
+        let mut walked = source::walk(root, &settings.walk_options())?;
+        if let Some(unsaved) = &unsaved {
+            gather::place(&mut walked.files, &walked.skipped, unsaved, root);
+        }
         let files = walked.files.into_iter().map(|file| (file.path.clone(), file)).collect();
-        let gathered = gather::gather(settings, host.clock.now())?;
+        let gathered = gather::gather_with(settings, host.clock.now(), unsaved)?;
         let pipeline = Pipeline::of(&gathered.rules, &gathered.link_policy).to_string();
         Ok(Tree { gathered, files, pipeline })
     }
@@ -75,7 +147,7 @@ impl Tree {
 
     /// The path below the root that a person means: a path from where they stand, a path below the
     /// root, or the id of a post.
-    fn find(&self, settings: &Settings, subject: &str, cwd: &Path) -> Result<String, Failure> {
+    fn find(&self, settings: &Settings, subject: &str, cwd: &Path) -> Result<Found, Failure> {
         let root = &settings.content.root.value;
         for path in subject::paths(settings, subject, cwd) {
             let known = self.files.contains_key(&path)
@@ -83,7 +155,7 @@ impl Tree {
                 || self.gathered.catalog.invalid.contains(&path)
                 || std::fs::symlink_metadata(root.join(&path)).is_ok_and(|found| !found.is_dir());
             if known {
-                return Ok(path);
+                return Ok(Found::File(path));
             }
         }
         if PostId::parse(subject).is_some() {
@@ -94,16 +166,12 @@ impl Tree {
                 .iter()
                 .chain(self.gathered.catalog.held.iter().map(|(_, post)| post));
             let id = subject.to_uppercase();
-            if let Some(post) = posts.into_iter().find(|post| post.id.to_string() == id) {
-                return Ok(post.file.clone());
-            }
-            return Err(Failure::new(
-                Exit::Failed,
-                format!("no file under {} makes the post {id}", settings.content.shown),
-            )
-            .help("its slug, language or date may have been changed; `idempost id inspect` tells its date"));
+            return Ok(match posts.into_iter().find(|post| post.id.to_string() == id) {
+                Some(post) => Found::File(post.file.clone()),
+                None => Found::Id(id),
+            });
         }
-        self.named(settings, subject)
+        self.named(settings, subject).map(Found::File)
     }
 
     /// The file of a post that goes by a slug, or `slug:lang`.
@@ -131,12 +199,52 @@ impl Tree {
         }
     }
 
-    fn explain(&self, settings: &Settings, file: &str, with_html: bool) -> Explained {
+    /// The id of the post that a file makes, also where it is held back.
+    fn id_of(&self, file: &str) -> Option<String> {
+        let catalog = &self.gathered.catalog;
+        let posts = catalog.posts.iter().chain(catalog.held.iter().map(|(_, post)| post));
+        posts.into_iter().find(|post| post.file == file).map(|post| post.id.to_string())
+    }
+
+    /// A stored post that no file makes.
+    fn stored_alone(&self, id: &str, store: Option<&StoreReport<'_>>) -> Explained {
+        let nothing = Parsed {
+            file: String::new(),
+            outcome: Outcome::Invalid,
+            diagnostics: Vec::new(),
+            facts: Facts::default(),
+        };
+        let mut object = json::post(&PostReport {
+            parsed: &nothing,
+            diagnostics: &[],
+            skipped: None,
+            pipeline: &self.pipeline,
+            assets: &[],
+            html: None,
+            hashed: None,
+            store,
+        });
+        if let Some(object) = object.as_object_mut() {
+            object.insert("file".to_owned(), Value::Null);
+            object.insert("id".to_owned(), Value::from(id));
+        }
+        Explained { object, diagnostics: Vec::new(), exit: Exit::Done }
+    }
+
+    fn explain(
+        &self,
+        settings: &Settings,
+        file: &str,
+        with_html: bool,
+        store: Option<&StoreReport<'_>>,
+    ) -> Explained {
         let catalog = &self.gathered.catalog;
         let too_big = self.too_big(file);
         let diagnostics: Vec<Diagnostic> =
             catalog.diagnostics.iter().chain(&too_big).filter(|one| one.file == file).cloned().collect();
-        let walked = self.files.get(file).map(|file| gather::read(file, &self.gathered.rules));
+        let read = self.files.get(file).and_then(|file| self.gathered.sources.read(file).ok());
+        let hashed = read.as_deref().and_then(decode::hashed);
+        let walked = self.files.get(file).map(|file| self.gathered.sources.parse(file));
         let skipped =
             catalog.skipped.iter().find(|skipped| skipped.file == file).map(|skipped| skipped.reason);
         let unknown = walked.is_none() && skipped.is_none() && diagnostics.is_empty();
@@ -159,6 +267,8 @@ impl Tree {
             pipeline: &self.pipeline,
             assets: links.map_or(&[], |links| links.assets.as_slice()),
             html: html.as_deref(),
+            hashed,
+            store,
         });
         let errors = diagnostics.iter().any(Diagnostic::is_error);
         Explained { object, diagnostics, exit: if errors { Exit::Invalid } else { Exit::Done } }
@@ -198,56 +308,4 @@ fn unwalked(settings: &Settings, file: &str) -> Skip {
         return Skip::Link;
     }
     source::skipped_by_name(file).unwrap_or(Skip::NotAPost)
-}
-
-/// Prints one file's explanation.
-pub fn print(explained: &Explained, root: &str, format: Format, out: &mut dyn Write) -> std::io::Result<()> {
-    if format == Format::Json {
-        return json::write_pretty(out, &explained.object);
-    }
-    let object = &explained.object;
-    let text = |key: &str| match object.get(key) {
-        None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(text.clone()),
-        Some(other) => Some(other.to_string()),
-    };
-    let from = |key: &str| {
-        let rule = object.get("from").and_then(|from| from.get(key)).and_then(Value::as_str);
-        rule.map_or_else(String::new, |rule| format!("   ({rule})"))
-    };
-    writeln!(out, "{}", text("file").unwrap_or_default())?;
-    if let Some(reason) = text("skipped") {
-        writeln!(out, "  skipped      {reason}")?;
-    }
-    for (name, key) in [
-        ("id", "id"),
-        ("slug", "slug"),
-        ("lang", "lang"),
-        ("publishedAt", "publishedAtMs"),
-        ("title", "title"),
-        ("sourceHash", "sourceHash"),
-        ("pipeline", "pipeline"),
-        ("translations", "translationKey"),
-    ] {
-        let value = match key {
-            "publishedAtMs" => object.get(key).and_then(Value::as_i64).map(|millis| {
-                let shown = PublishedAt::from_unix_millis(millis)
-                    .map_or_else(|_| String::new(), PublishedAt::to_rfc3339);
-                format!("{shown} = {millis} ms")
-            }),
-            "translationKey" => text("translationKey").or_else(|| text("translationPath")),
-            _ => text(key),
-        };
-        if let Some(value) = value {
-            writeln!(out, "  {name:<12} {value}{}", from(name))?;
-        }
-    }
-    for asset in object.get("assets").and_then(Value::as_array).into_iter().flatten() {
-        let text = |key: &str| asset.get(key).and_then(Value::as_str).unwrap_or_default();
-        writeln!(out, "  asset        {} {}", text("path"), text("sha256"))?;
-    }
-    for diagnostic in &explained.diagnostics {
-        write!(out, "{}", crate::report::snippet::snippet(diagnostic, root, Paint::default()))?;
-    }
-    Ok(())
 }
