@@ -14,6 +14,7 @@ use crate::error::{Exit, Failure};
 use crate::plan::lifecycle::By;
 use crate::plan::{Action, Observed, Plan};
 use crate::report::event::Event;
+use crate::source;
 use crate::store::document::{Head, Status};
 
 /// What was asked for.
@@ -50,12 +51,7 @@ pub async fn run(
     };
     let verb = asked.by.as_str();
     let wanted = operation::Asked { verb, about: ids.clone(), planner: &planner, review: &review };
-    if asked.dry_run {
-        return operation::look(settings, host, &executor, wanted).await;
-    }
-    operation::connect(&executor).await?;
-    let outcome = operation::carry_out(settings, host, &executor, wanted).await?;
-    Ok(Ended::Ran(Box::new(outcome)))
+    operation::look_or_carry_out(settings, host, &executor, wanted, asked.dry_run).await
 }
 
 /// Whether the post is one that this can be asked of: of several of one name that one is meant.
@@ -69,7 +65,7 @@ fn note_files(plan: &mut Plan, settings: &Settings) {
     let mut there: Vec<&str> = Vec::new();
     for operation in plan.operations.iter().filter(|operation| operation.action.writes()) {
         let Some(file) = operation.file.as_deref() else { continue };
-        let is_there = settings.content.root.value.join(file).is_file();
+        let is_there = source::open_asset(&settings.content.root.value, file).is_ok();
         match operation.action {
             Action::Restore if !is_there => gone.push(file),
             Action::Archive | Action::Restamp if is_there => there.push(file),

@@ -84,7 +84,7 @@ pub fn rows<'a>(settings: &Settings, host: &'a Host, store: &'a dyn Store) -> Ro
 }
 
 /// What a verb would do, with nothing written and no row: `--dry-run`. The store is connected.
-pub async fn look(
+async fn look(
     settings: &Settings,
     host: &Host,
     executor: &Executor<'_>,
@@ -101,6 +101,22 @@ pub async fn look(
     (executor.events)(&Event::Planned(&plan));
     let changes = diff::changes(&plan, executor, executor.store).await?;
     Ok(Ended::Looked { plan: Box::new(plan), changes, composer: executor.composer.clone(), exit })
+}
+
+/// Looks ([`look`]) or carries out, for a verb that can be asked what it would do. The store is connected.
+pub async fn look_or_carry_out(
+    settings: &Settings,
+    host: &Host,
+    executor: &Executor<'_>,
+    asked: Asked<'_>,
+    dry_run: bool,
+) -> Result<Ended, Failure> {
+    if dry_run {
+        return look(settings, host, executor, asked).await;
+    }
+    connect(executor).await?;
+    let outcome = carry_out(settings, host, executor, asked).await?;
+    Ok(Ended::Ran(Box::new(outcome)))
 }
 
 /// Runs the job of a verb and tells how it ended. The store is connected and ready.

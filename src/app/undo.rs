@@ -17,6 +17,7 @@ use crate::error::{Exit, Failure};
 use crate::identity::SourceHash;
 use crate::plan::{Action, Observed, Plan};
 use crate::report::event::Event;
+use crate::source;
 use crate::store::Side;
 use crate::store::history::{Before, Image};
 
@@ -56,12 +57,7 @@ pub async fn run(
     };
     let about = vec![row.run_id.clone(), asked.keep_going.to_string()];
     let wanted = operation::Asked { verb: "undo", about, planner: &planner, review: &review };
-    if asked.dry_run {
-        return operation::look(settings, host, &executor, wanted).await;
-    }
-    operation::connect(&executor).await?;
-    let outcome = operation::carry_out(settings, host, &executor, wanted).await?;
-    Ok(Ended::Ran(Box::new(outcome)))
+    operation::look_or_carry_out(settings, host, &executor, wanted, asked.dry_run).await
 }
 
 /// The one run that goes by what was typed.
@@ -100,10 +96,12 @@ async fn images(executor: &Executor<'_>, row: &Row) -> Result<Vec<Image>, Failur
 /// Files that still say what is undone would bring it back with the next push.
 fn note_files(plan: &mut Plan, images: &[Image], settings: &Settings) {
     let images: HashMap<&str, &Image> = images.iter().map(|image| (image.post_id.as_str(), image)).collect();
+    let root = &settings.content.root.value;
+    let bytes_max = settings.limits.file_bytes.value;
     let mut say = Vec::new();
     for operation in plan.operations.iter().filter(|operation| operation.action.writes()) {
         let Some(file) = operation.file.as_deref() else { continue };
-        let Ok(bytes) = std::fs::read(settings.content.root.value.join(file)) else { continue };
+        let Some(bytes) = source::read_inside(root, file, bytes_max) else { continue };
         let was = images.get(operation.id.as_str()).and_then(|image| match &image.before {
             Before::Post(before) if operation.action != Action::Archive => before.get_str("sourceHash").ok(),
             _ => None,

@@ -19,7 +19,7 @@ use crate::catalog::Skipped;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 pub use names::{has_post_extension, skipped_by_name};
-pub use open::{ASSET_BYTES_MAX, asset, check_size, open_asset, read};
+pub use open::{ASSET_BYTES_MAX, asset, check_size, open_asset, read, read_inside};
 
 /// Deepest folder below the root.
 pub const FOLDER_LEVELS_MAX: usize = 64;

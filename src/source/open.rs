@@ -87,6 +87,15 @@ pub fn open_asset(root: &Path, path: &str) -> Result<File, NoAsset> {
     Err(why)
 }
 
+/// Reads a file inside the root that somebody else names, as a stored post does: nothing that lies elsewhere, is
+/// no regular file, or has more than `bytes_max` bytes.
+pub fn read_inside(root: &Path, path: &str, bytes_max: u64) -> Option<Vec<u8>> {
+    let opened = open_asset(root, path).ok()?;
+    let mut bytes = Vec::new();
+    opened.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= bytes_max).then_some(bytes)
+}
+
 /// Where a path below the root really lies, if it is a regular file inside the root.
 fn inside(root: &Path, path: &str) -> Result<PathBuf, NoAsset> {
     let relative = Path::new(path);

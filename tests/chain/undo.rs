@@ -10,6 +10,7 @@ on_both_stores!(
     an_undo_is_undone,
     what_came_after_is_told_and_left,
     a_look_writes_nothing,
+    a_stored_path_is_read_inside_the_tree_alone,
     only_what_is_ours_is_put_back,
     a_repair_is_undone,
     an_edit_in_the_database_is_not_written_over,
@@ -121,6 +122,22 @@ fn what_came_after_is_told_and_left(blog: &Blog) {
     undo(blog, 0, &[&later]);
     undo(blog, 0, &[&run]);
     assert_eq!(blog.stored.find("pears", "en").get_str("title").unwrap(), "Pears");
+}
+
+/// Whatever a program wrote into the bookkeeping.
+fn a_stored_path_is_read_inside_the_tree_alone(blog: &Blog) {
+    blog.ingested();
+    blog.edit("pears.md", "title: Pears", "title: Quinces");
+    let run = run_id(&blog.ingest(0, &[]));
+    let look = ["undo", "-n", &run];
+    blog.run(&look).says(&["pears.md still says what is undone"]);
+    let pears = blog.stored.find("pears", "en");
+    let mut ingest = pears.get_document("ingest").unwrap().clone();
+    ingest.insert("path", "../idempost.toml");
+    blog.stored.plant(pears.get_str("_id").unwrap(), bson::doc! { "ingest": ingest });
+    let told = blog.run(&look);
+    assert_eq!(told.exit, 0, "{told}");
+    told.hides(&["still says"]);
 }
 
 fn a_look_writes_nothing(blog: &Blog) {
