@@ -16,7 +16,7 @@ use crate::plan::Summary;
 use crate::plan::compose::{self, Sources};
 use crate::post::Post;
 use crate::store::Limits;
-use crate::store::document;
+use crate::store::size;
 
 /// What checking found.
 pub struct Outcome {
@@ -85,6 +85,6 @@ pub fn too_big_one(gathered: &Gathered, post: &Post, links: &PostLinks) -> Optio
         Err(problem) => return Some(*problem),
     };
     let content = compose::content(&read, links, &gathered.rules.render)?;
-    let (code, message, help) = document::check_limits(&content.fields, &common_limits()).err()?;
+    let (code, message, help) = size::check_limits(&content.fields, &common_limits()).err()?;
     Some(Diagnostic::error(code, message).in_file(&post.file).help(help))
 }

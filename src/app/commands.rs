@@ -1,18 +1,19 @@
-//! From a typed verb to its output and exit. The only place that knows standard output.
+//! From a typed verb to its output and exit. Where the output goes is in [`super::output`].
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 
 use super::files::Unsaved;
 use super::host::Host;
 use super::operation::Ended;
+use super::output::{Rendering, output, rendering, runner_file, told, with_out, with_posts};
 use super::watch::{self, Voice};
-use super::{check, diff, explain, ingest, pager, runs, saved};
+use super::{check, diff, explain, ingest, runs, saved};
 use crate::apply::Clock;
 use crate::apply::verify::Depth;
-use crate::cli::{self, ByHand, Cli, Format, RunsVerb, Verb, ViewFlags};
+use crate::cli::{self, ByHand, Cli, Format, RunsVerb, Verb};
 use crate::config::layers::Environment;
 use crate::config::{self, Settings};
 use crate::error::{Exit, Failure};
@@ -21,9 +22,8 @@ use crate::plan::lifecycle::By;
 use crate::plan::saved::Saved;
 use crate::report::event::{Checked, End, Event, Verified};
 use crate::report::paint::Paint;
-use crate::report::runner::NoCommands;
 use crate::report::watching::Watching;
-use crate::report::{Detail, Output, Purpose, Renderer, Stream, View, renderer};
+use crate::report::{Purpose, renderer};
 
 /// Runs the program: arguments (the program's name first) and environment to exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> Exit {
@@ -48,14 +48,6 @@ pub fn main(args: impl IntoIterator<Item = OsString>, env: &Environment) -> Exit
         let _ = outputs.write_all(format!("exit={}\n", exit.code()).as_bytes());
     }
     exit
-}
-
-/// A file that GitHub's runner names and reads at the end of the step, where its format was asked for.
-fn runner_file(cli: &Cli, env: &Environment, variable: &str) -> Option<Stream> {
-    let path =
-        env.get(variable).filter(|path| cli.global.format == Some(Format::Github) && !path.is_empty())?;
-    let file = std::fs::OpenOptions::new().append(true).create(true).open(path).ok()?;
-    Some(Box::new(file))
 }
 
 /// Help, version and usage errors.
@@ -325,9 +317,9 @@ async fn by_hand(
     by: By,
     typed: &ByHand,
 ) -> Result<Exit, Failure> {
-    let purpose = if typed.dry_run { Purpose::Look } else { Purpose::Apply };
+    let purpose = if typed.treeless.dry_run { Purpose::Look } else { Purpose::Apply };
     let rendering = rendering(cli, env, settings, purpose)?;
-    let asked = super::by_hand::Asked { by, posts: &typed.posts, dry_run: typed.dry_run };
+    let asked = super::by_hand::Asked { by, posts: &typed.posts, dry_run: typed.treeless.dry_run };
     let ended = super::by_hand::run(settings, host, cwd, asked, &|event| rendering.event(event)).await?;
     told_operation(&rendering, &ended)
 }
@@ -339,9 +331,9 @@ async fn undo(
     host: &Host,
     typed: &cli::Undo,
 ) -> Result<Exit, Failure> {
-    let purpose = if typed.dry_run { Purpose::Look } else { Purpose::Apply };
+    let purpose = if typed.treeless.dry_run { Purpose::Look } else { Purpose::Apply };
     let rendering = rendering(cli, env, settings, purpose)?;
-    let (dry_run, keep_going) = (typed.dry_run, typed.keep_going);
+    let (dry_run, keep_going) = (typed.treeless.dry_run, typed.keep_going);
     let asked = super::undo::Asked { run: &typed.run, dry_run, keep_going };
     let ended = super::undo::run(settings, host, asked, &|event| rendering.event(event)).await?;
     told_operation(&rendering, &ended)
@@ -373,167 +365,9 @@ async fn watch(cli: &Cli, env: &Environment, settings: &Settings, host: &Host) -
         return watch::run(settings, host, &voices).await;
     }
     let output = output(cli, env, &settings.content.here, Purpose::Apply)?;
-    let voice = Arc::new(Rendering(Mutex::new(Box::new(Watching::new(output)))));
+    let voice = Arc::new(Rendering::of(Box::new(Watching::new(output))));
     for warning in &settings.warnings {
         voice.event(&Event::Note(warning));
     }
     watch::run(settings, host, &|| Ok(voice.clone() as Arc<dyn Voice>)).await
-}
-
-impl Voice for Rendering {
-    fn event(&self, event: &Event<'_>) {
-        Rendering::event(self, event);
-    }
-
-    fn finish(&self, end: &End<'_>) -> Result<(), Failure> {
-        Rendering::finish(self, end)
-    }
-}
-
-/// A renderer that several batches tell at once.
-struct Rendering(Mutex<Box<dyn Renderer>>);
-
-impl Rendering {
-    /// A line that cannot be written now (a closed pipe) must not stop a run half way; the end tells.
-    fn event(&self, event: &Event<'_>) {
-        let mut renderer = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let _ = renderer.event(event);
-    }
-
-    fn finish(&self, end: &End<'_>) -> Result<(), Failure> {
-        let mut renderer = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        told(renderer.finish(end))
-    }
-}
-
-fn rendering(
-    cli: &Cli,
-    env: &Environment,
-    settings: &Settings,
-    purpose: Purpose,
-) -> Result<Rendering, Failure> {
-    let mut output = output(cli, env, &settings.content.here, purpose)?;
-    if purpose == Purpose::Look && cli.global.out.is_some() {
-        output.saves = Some(saved::flags(settings));
-    }
-    let rendering = Rendering(Mutex::new(renderer(settings.format, output)));
-    if settings.format == Format::Human {
-        for warning in &settings.warnings {
-            rendering.event(&Event::Note(warning));
-        }
-    }
-    Ok(rendering)
-}
-
-fn output(cli: &Cli, env: &Environment, root: &str, purpose: Purpose) -> Result<Output, Failure> {
-    let out_terminal = cli.global.out.is_none() && std::io::stdout().is_terminal();
-    let view = cli.verb.view();
-    let out: Stream = match &cli.global.out {
-        Some(path) => Box::new(OutFile::new(path)?),
-        None if out_terminal && cli.format() == Format::Human => pager::stream(view, env),
-        // The other formats are read by programs, and what that for GitHub says are commands.
-        None if matches!(cli.format(), Format::Human | Format::Markdown) => console(env, std::io::stdout()),
-        None => Box::new(std::io::stdout()),
-    };
-    let err_terminal = std::io::stderr().is_terminal();
-    Ok(Output {
-        out,
-        err: console(env, std::io::stderr()),
-        paint_out: Paint::choose(cli.global.color, out_terminal, env),
-        paint_err: Paint::choose(cli.global.color, err_terminal, env),
-        quiet: cli.global.quiet,
-        verbose: cli.global.verbose,
-        progress: err_terminal && !cli.global.no_progress,
-        root: root.to_owned(),
-        purpose,
-        summary: runner_file(cli, env, "GITHUB_STEP_SUMMARY"),
-        outputs: runner_file(cli, env, "GITHUB_OUTPUT"),
-        saves: None,
-        view: View {
-            detail: view.map_or_else(Detail::default, detail),
-            columns: if out_terminal { columns(env) } else { None },
-        },
-    })
-}
-
-fn detail(view: &ViewFlags) -> Detail {
-    match (view.stat, view.fields, view.no_body) {
-        (true, ..) => Detail::Stat,
-        (_, true, _) => Detail::Names,
-        (.., true) => Detail::Fields,
-        _ => Detail::Full,
-    }
-}
-
-/// Columns of the terminal: `COLUMNS`, else what it says of itself.
-fn columns(env: &Environment) -> Option<usize> {
-    let told = env.get("COLUMNS").and_then(|text| text.parse().ok()).filter(|columns| *columns > 0);
-    told.or_else(|| terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0)))
-}
-
-/// `--out`: written beside its name and put in place at the end, so that a reader never sees half.
-struct OutFile {
-    path: PathBuf,
-    part: PathBuf,
-    file: std::fs::File,
-}
-
-impl OutFile {
-    fn new(path: &Path) -> Result<Self, Failure> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = path.with_file_name(name);
-        let file = std::fs::File::create(&part)
-            .map_err(|error| Failure::usage(format!("--out {}: {error}", path.display())))?;
-        Ok(OutFile { path: path.to_owned(), part, file })
-    }
-}
-
-impl Write for OutFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for OutFile {
-    fn drop(&mut self) {
-        let _ = std::fs::rename(&self.part, &self.path);
-    }
-}
-
-/// A stream that GitHub's runner may be reading: nothing of a post becomes a command to it.
-fn console(env: &Environment, stream: impl Write + Send + 'static) -> Stream {
-    if env.get("GITHUB_ACTIONS").is_some_and(|text| text == "true") {
-        return Box::new(NoCommands::new(stream));
-    }
-    Box::new(stream)
-}
-
-/// [`with_out`] for what tells of posts.
-fn with_posts(
-    cli: &Cli,
-    env: &Environment,
-    work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>,
-) -> Result<Exit, Failure> {
-    match &cli.global.out {
-        None if cli.format() == Format::Human => work(&mut console(env, std::io::stdout())),
-        _ => with_out(cli, work),
-    }
-}
-
-/// Runs what writes plain text to standard output or `--out`.
-fn with_out(cli: &Cli, work: impl FnOnce(&mut dyn Write) -> Result<Exit, Failure>) -> Result<Exit, Failure> {
-    match &cli.global.out {
-        Some(path) => work(&mut OutFile::new(path)?),
-        None => work(&mut std::io::stdout().lock()),
-    }
-}
-
-/// The reader that has gone (`| head`) has what it wanted.
-fn told(result: std::io::Result<()>) -> Result<(), Failure> {
-    super::output::written(result).map(|_| ())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bson::Document;
 use rayon::prelude::*;
 
-use super::gather;
+use super::gather::{self, Gathered};
 use super::host::Host;
 
 use super::observe::{self, Policies};
@@ -14,13 +14,12 @@ use super::open;
 use super::operation;
 use crate::apply::Executor;
 use crate::apply::planner::{DOCUMENTS_AT_A_TIME, Planner, TreePlanner};
-use crate::apply::run::Rows;
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Exit, Failure};
 use crate::plan::change::{self, FieldChange};
 use crate::plan::compose::Composer;
-use crate::plan::{self, Operation, Others, Plan};
+use crate::plan::{self, Observed, Operation, Others, Plan};
 use crate::report::event::Event;
 use crate::store::Store;
 
@@ -46,7 +45,6 @@ pub async fn run(
     let gathered = gather::gather(settings, host.clock.now())?;
     let store = open::open(settings)?;
     let (revision, _) = settings.source_revision();
-    let policies = Policies { settings, revision };
     events(&Event::Target(&store.target()));
     gathered.notes.iter().for_each(|note| events(&Event::Note(note)));
     for diagnostic in &gathered.catalog.diagnostics {
@@ -56,23 +54,7 @@ pub async fn run(
     observe::check_prune(&gathered.catalog, settings)?;
     let mut executor = operation::executor(settings, host, store.as_ref(), events, revision);
     executor.composer = gathered.composer();
-    executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
-    let policy = policies.policy(&gathered, store.as_ref());
-    let rows = Rows {
-        store: store.as_ref(),
-        clock: host.clock.as_ref(),
-        source: settings.source.value.clone().unwrap_or_default(),
-    };
-    let planner = TreePlanner {
-        catalog: &gathered.catalog,
-        links: &gathered.links,
-        policy: &policy,
-        composer: &executor.composer,
-        repair: settings.policy.repair,
-    };
-    let observed =
-        planner.observe(&executor, &rows, Others::default()).await.map_err(|fault| open::failure(&fault))?;
-    let mut plan = planner.plan(&observed);
+    let (mut plan, observed) = planned(settings, host, &executor, &gathered).await?;
     observe::note_defaults(&mut plan, &observed, settings, &gathered.catalog);
     observe::note_settings(&mut plan);
     if let Some(broken) = plan::check::check(&plan).first() {
@@ -86,6 +68,28 @@ pub async fn run(
     let changes = changes(&plan, &executor, store.as_ref()).await?;
     let exit = exit(&plan, settings, exit_code);
     Ok(Outcome { plan, changes, composer: executor.composer.clone(), exit })
+}
+
+/// Connects and plans the tree against the store as it is now. The executor has the tree's composer.
+pub(super) async fn planned(
+    settings: &Settings,
+    host: &Host,
+    executor: &Executor<'_>,
+    gathered: &Gathered,
+) -> Result<(Plan, Observed), Failure> {
+    let told = |fault| open::failure(&fault);
+    executor.persist(|| executor.store.connect()).await.map_err(told)?;
+    let policy = Policies { settings, revision: executor.revision }.policy(gathered, executor.store);
+    let rows = operation::rows(settings, host, executor.store);
+    let planner = TreePlanner {
+        catalog: &gathered.catalog,
+        links: &gathered.links,
+        policy: &policy,
+        composer: &executor.composer,
+        repair: settings.policy.repair,
+    };
+    let observed = planner.observe(executor, &rows, Others::default()).await.map_err(told)?;
+    Ok((planner.plan(&observed), observed))
 }
 
 /// Reads the stored documents of what is updated, makes the new ones, and compares, some at a time.

@@ -53,7 +53,12 @@ impl Files {
 
     /// Reads and parses one file.
     pub fn parse(&self, file: &SourceFile) -> Parsed {
-        match self.read(file) {
+        self.parse_read(file, self.read(file))
+    }
+
+    /// Parses what was read of a file.
+    pub fn parse_read(&self, file: &SourceFile, read: Result<Vec<u8>, Box<Diagnostic>>) -> Parsed {
+        match read {
             Ok(bytes) => post::parse(&file.path, file.in_drafts, &bytes, &self.rules),
             Err(diagnostic) => Parsed::unreadable(*diagnostic),
         }

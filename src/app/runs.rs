@@ -8,7 +8,7 @@ use super::host::Host;
 
 use super::open;
 use super::operation;
-use crate::apply::run::{Row, Rows, State};
+use crate::apply::run::{Row, State};
 use crate::cli::Format;
 use crate::config::Settings;
 use crate::error::{Exit, Failure};
@@ -25,11 +25,7 @@ pub async fn run(
     let store = open::open(settings)?;
     let executor = operation::executor(settings, host, store.as_ref(), events, None);
     executor.persist(|| store.connect()).await.map_err(|fault| open::failure(&fault))?;
-    let rows = Rows {
-        store: store.as_ref(),
-        clock: host.clock.as_ref(),
-        source: settings.source.value.clone().unwrap_or_default(),
-    };
+    let rows = operation::rows(settings, host, store.as_ref());
     let mut found = executor.persist(|| rows.all()).await.map_err(|fault| open::failure(&fault))?;
     found.sort_by(|a, b| (b.started, &b.run_id).cmp(&(a.started, &a.run_id)));
     let Some(id) = id else { return Ok(found) };

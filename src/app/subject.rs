@@ -12,11 +12,7 @@ const LISTED_MAX: usize = 20;
 
 /// What a typed text can be below the content root: as it stands, and as seen from the working directory.
 pub fn paths(settings: &Settings, typed: &str, cwd: &Path) -> Vec<String> {
-    let root = &settings.content.root.value;
-    let from_here = std::path::absolute(cwd.join(typed)).ok();
-    let below = from_here.as_deref().and_then(|path| path.strip_prefix(root).ok()).map(|path| {
-        path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
-    });
+    let below = settings.content.below_root(cwd, Path::new(typed));
     let plain = typed.trim_start_matches("./").to_owned();
     below.into_iter().chain([plain]).filter(|path| !path.is_empty()).collect()
 }

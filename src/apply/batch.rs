@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::cut::cut;
 use super::history::Write;
 use super::retry::PLAN_AGAIN_MAX;
 use super::settle::{Judge, Verdict};
@@ -16,11 +17,7 @@ use crate::plan::lifecycle::By;
 use crate::plan::{Action, Operation, Reason, Seen, Stamp};
 use crate::report::event::{Event, FailedPost};
 use crate::store::document::{Head, Ingest, Status};
-use crate::store::{Class, Effect, Fault, Limits, Statement};
-
-/// The bytes that one batch is cut to, where the store takes more: several batches are in flight, and the
-/// documents of each are in memory until it is settled.
-const BATCH_BYTES: usize = 4 * 1024 * 1024;
+use crate::store::{Class, Effect, Fault, Statement};
 
 /// A post on its way.
 #[derive(Debug, Clone)]
@@ -43,6 +40,12 @@ impl Pending {
         Write { operation: &self.operation, content_hash: &self.prepared.left.ingest.content_hash }
     }
 
+    /// How it ends where nothing of it was sent.
+    pub(super) fn unsent(self, fault: &Fault) -> (Arc<Operation>, Settled) {
+        let ended = failed(&self.operation, fault, 0);
+        (self.operation, ended)
+    }
+
     fn bytes(&self) -> usize {
         statement_bytes(&self.prepared.statement)
     }
@@ -53,45 +56,6 @@ impl Pending {
         let nothing = Statement::Create { document: bson::Document::new() };
         std::mem::replace(&mut self.prepared.statement, nothing)
     }
-}
-
-/// Cuts the operations into batches, sorted by id (engines that lock rows meet them in one order), by
-/// count and by the bytes that their documents are expected to have: they are composed only when their
-/// turn comes, and measured then.
-pub(super) fn batches(
-    mut operations: Vec<Arc<Operation>>,
-    statements_max: usize,
-    limits: &Limits,
-) -> Vec<Vec<Arc<Operation>>> {
-    operations.sort_by(|a, b| a.id.cmp(&b.id));
-    let statements_max = statements_max.min(limits.statements_max).max(1);
-    let bytes = |operation: &Arc<Operation>| {
-        operation.content.as_ref().map_or(0, Written::bytes_expected).saturating_add(STAMP_BYTES)
-    };
-    cut(operations, bytes, statements_max, BATCH_BYTES.min(limits.batch_bytes_max))
-}
-
-/// What a statement has beside its document.
-const STAMP_BYTES: usize = 1024;
-
-/// Cuts a list, in its order, so that no part has more than so many items or, but for a single item, bytes.
-fn cut<T>(items: Vec<T>, bytes_of: impl Fn(&T) -> usize, count_max: usize, bytes_max: usize) -> Vec<Vec<T>> {
-    let mut out: Vec<Vec<T>> = Vec::new();
-    let mut bytes = 0_usize;
-    for item in items {
-        let size = bytes_of(&item);
-        let full =
-            out.last().is_none_or(|part| part.len() >= count_max || bytes.saturating_add(size) > bytes_max);
-        if full {
-            out.push(Vec::new());
-            bytes = 0;
-        }
-        bytes = bytes.saturating_add(size);
-        if let Some(part) = out.last_mut() {
-            part.push(item);
-        }
-    }
-    out
 }
 
 /// The compare-and-set that archives what an applied operation made live.
@@ -181,6 +145,10 @@ impl Executor<'_> {
         let as_one = |pending: Vec<Pending>, ended: Settled| {
             pending.into_iter().map(|one| (one.operation, ended.clone())).collect()
         };
+        let told = |(operation, ended): (Arc<Operation>, Settled)| {
+            self.tell(&operation, &ended, all);
+            (operation, ended)
+        };
         if self.is_stopped() {
             return as_one(pending, Settled::NotTried);
         }
@@ -188,19 +156,15 @@ impl Executor<'_> {
         if self.guards.look_before_each_batch && self.is_late(supervisor).await {
             return as_one(pending, Settled::Stale);
         }
-        let mut settled = Vec::with_capacity(pending.len());
-        let mut done = Vec::new();
-        pending = self.remembered(pending, supervisor, false).await.unwrap_or_else(|lost| {
-            done = lost;
-            Vec::new()
-        });
-        while !pending.is_empty() {
-            let again;
-            (done, again) = self.round(pending, Some(supervisor)).await;
-            pending = again;
-            settled.extend(done.drain(..).inspect(|(operation, ended)| self.tell(operation, ended, all)));
+        if let Err(fault) = self.remember(&pending, supervisor, false).await {
+            return pending.into_iter().map(|one| told(one.unsent(&fault))).collect();
         }
-        settled.extend(done.into_iter().inspect(|(operation, ended)| self.tell(operation, ended, all)));
+        let mut settled = Vec::with_capacity(pending.len());
+        while !pending.is_empty() {
+            let (done, again) = self.round(pending, Some(supervisor)).await;
+            settled.extend(done.into_iter().map(told));
+            pending = again;
+        }
         settled
     }
 
@@ -414,17 +378,13 @@ impl Executor<'_> {
             _ => {}
         }
         match self.ready(&next).await {
-            Ok(Some(ready)) => match self.remembered(vec![ready], supervisor, true).await {
-                Ok(ready) => ready
-                    .into_iter()
-                    .next()
-                    .map(|ready| Pending { plans: one.plans + 1, in_doubt: one.in_doubt, ..ready })
-                    .ok_or_else(|| Box::new((next, Settled::ByOther))),
-                Err(lost) => {
+            Ok(Some(ready)) => {
+                if let Err(fault) = self.remember(std::slice::from_ref(&ready), supervisor, true).await {
                     self.state.unsettled.fetch_or(one.in_doubt, Ordering::Relaxed);
-                    Err(Box::new(lost.into_iter().next().unwrap_or((next, Settled::ByOther))))
+                    return Err(Box::new(ready.unsent(&fault)));
                 }
-            },
+                Ok(Pending { plans: one.plans + 1, in_doubt: one.in_doubt, ..ready })
+            }
             Ok(None) => Err(Box::new((next, Settled::ByOther))),
             Err(ended) => {
                 if one.in_doubt {
@@ -447,10 +407,7 @@ impl Executor<'_> {
             self.state.unsettled.store(true, Ordering::Relaxed);
         }
         let fault = super::exhausted(fault, one.sends, self.idle());
-        let mut ended = failed(&one.operation.id, &fault, one.sends);
-        if let Settled::Failed(failed, _) = &mut ended {
-            failed.file.clone_from(&one.operation.file);
-        }
+        let ended = failed(&one.operation, &fault, one.sends);
         (one.operation, ended)
     }
 
@@ -493,22 +450,13 @@ fn longer(a: Option<Fault>, b: Fault) -> Fault {
     }
 }
 
-pub(super) fn failed(id: &str, fault: &Fault, attempts: u32) -> Settled {
+fn failed(operation: &Operation, fault: &Fault, attempts: u32) -> Settled {
     let message = if fault.help.is_empty() {
         fault.message.clone()
     } else {
         format!("{}; {}", fault.message, fault.help)
     };
-    Settled::Failed(
-        FailedPost {
-            id: id.to_owned(),
-            file: None,
-            class: fault.class.as_str().to_owned(),
-            message,
-            attempts,
-        },
-        fault.class,
-    )
+    Settled::Failed(failed_post(operation, fault.class.as_str(), message, attempts), fault.class)
 }
 
 pub(super) fn failed_post(operation: &Operation, class: &str, message: String, attempts: u32) -> FailedPost {

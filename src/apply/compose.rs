@@ -12,7 +12,8 @@ use crate::diagnostic::Diagnostic;
 use crate::plan::compose::{CHANGED, Composer, Written, changed};
 use crate::plan::{Action, Operation};
 use crate::store::Class;
-use crate::store::document::{self, Content};
+use crate::store::document::Content;
+use crate::store::size;
 
 /// What composing one operation gave.
 pub(super) type Composed = Result<Option<Content>, Box<Diagnostic>>;
@@ -63,7 +64,7 @@ impl Executor<'_> {
     ) -> Result<Option<Content>, Settled> {
         let content = composed.map_err(|problem| failed(operation, &problem))?;
         if let Some(content) = content.as_ref().filter(|_| is_from_file(operation))
-            && let Err((code, message, help)) = document::check_limits(&content.fields, &self.store.limits())
+            && let Err((code, message, help)) = size::check_limits(&content.fields, &self.store.limits())
         {
             return Err(failed(operation, &Diagnostic::error(code, message).help(help)));
         }

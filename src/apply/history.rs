@@ -9,19 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bson::Document;
 
-use super::batch::{Pending, failed};
+use super::batch::Pending;
+use super::cut::{BATCH_BYTES, cut};
 use super::planner::DOCUMENTS_AT_A_TIME;
-use super::{Executor, Settled, Supervisor};
+use super::{Executor, Supervisor};
 use crate::plan::lifecycle::By;
 use crate::plan::{Action, Operation};
 use crate::report::event::Event;
-use crate::store::document::bytes_of;
 use crate::store::history::{Before, Image};
+use crate::store::size::bytes_of;
 use crate::store::{Class, Fault, Inserted, Side};
-use std::sync::Arc;
-
-/// Bytes of rows in one command, where the store takes more.
-const COMMAND_BYTES: usize = 4 * 1024 * 1024;
 
 /// A write that is about to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -54,10 +51,10 @@ impl Keeper {
         writes: &[Write<'_>],
         again: bool,
     ) -> Result<(), Fault> {
-        let writes: Vec<Write<'_>> = writes.iter().copied().filter(changes).collect();
         if self.bytes_max == 0 {
             return Ok(());
         }
+        let writes: Vec<Write<'_>> = writes.iter().copied().filter(changes).collect();
         for some in writes.chunks(DOCUMENTS_AT_A_TIME) {
             let rows = self.rows(executor, some).await?;
             if again {
@@ -65,7 +62,7 @@ impl Keeper {
                     replace(executor, row).await?;
                 }
             } else {
-                insert(executor, &rows).await?;
+                insert(executor, rows).await?;
             }
         }
         Ok(())
@@ -115,27 +112,13 @@ fn changes(write: &Write<'_>) -> bool {
     write.operation.action != Action::Restamp || write.operation.by != By::Ingest
 }
 
-async fn insert(executor: &Executor<'_>, rows: &[Document]) -> Result<(), Fault> {
+async fn insert(executor: &Executor<'_>, rows: Vec<Document>) -> Result<(), Fault> {
     let limits = executor.store.limits();
-    let bytes_max = COMMAND_BYTES.min(limits.batch_bytes_max);
-    let (mut from, mut bytes) = (0, 0_usize);
-    for (at, row) in rows.iter().enumerate() {
-        let size = bytes_of(row);
-        if at > from && (bytes.saturating_add(size) > bytes_max || at - from >= limits.statements_max.max(1))
-        {
-            insert_some(executor, rows.get(from..at).unwrap_or_default()).await?;
-            (from, bytes) = (at, 0);
-        }
-        bytes = bytes.saturating_add(size);
+    let bytes_max = BATCH_BYTES.min(limits.batch_bytes_max);
+    for some in cut(rows, bytes_of, limits.statements_max.max(1), bytes_max) {
+        executor.persist(|| executor.store.rows_insert(Side::History, &some)).await?;
     }
-    insert_some(executor, rows.get(from..).unwrap_or_default()).await
-}
-
-async fn insert_some(executor: &Executor<'_>, rows: &[Document]) -> Result<(), Fault> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    executor.persist(|| executor.store.rows_insert(Side::History, rows)).await
+    Ok(())
 }
 
 /// Puts the row in the place of an older one of this run, unless what is stored now is of this run itself.
@@ -158,33 +141,18 @@ async fn replace(executor: &Executor<'_>, row: &Document) -> Result<(), Fault> {
 }
 
 impl Executor<'_> {
-    /// Keeps what these posts are now; how those end of which that could not be done.
-    pub(super) async fn remembered(
+    /// Keeps what these posts are now. `Err`: it could not be done, and nothing was sent to them.
+    pub(super) async fn remember(
         &self,
-        pending: Vec<Pending>,
+        pending: &[Pending],
         supervisor: &dyn Supervisor,
         again: bool,
-    ) -> Result<Vec<Pending>, Vec<(Arc<Operation>, Settled)>> {
+    ) -> Result<(), Fault> {
         let writes: Vec<Write<'_>> = pending.iter().map(Pending::write).collect();
-        match supervisor.remember(&writes, again).await {
-            Ok(()) => Ok(pending),
-            Err(fault) => {
-                // Nothing was sent to the posts.
-                let class = if fault.class == Class::Unknown { Class::NotApplied } else { fault.class };
-                let message = format!("what the post was could not be kept: {}", fault.message);
-                let fault = Fault { class, message, ..fault };
-                Err(pending.into_iter().map(|one| one.unsent(&fault)).collect())
-            }
-        }
-    }
-}
-
-impl Pending {
-    fn unsent(self, fault: &Fault) -> (Arc<Operation>, Settled) {
-        let mut ended = failed(&self.operation.id, fault, 0);
-        if let Settled::Failed(failed, _) = &mut ended {
-            failed.file.clone_from(&self.operation.file);
-        }
-        (self.operation, ended)
+        supervisor.remember(&writes, again).await.map_err(|fault| {
+            let class = if fault.class == Class::Unknown { Class::NotApplied } else { fault.class };
+            let message = format!("what the post was could not be kept: {}", fault.message);
+            Fault { class, message, ..fault }
+        })
     }
 }

@@ -11,6 +11,7 @@ pub mod assets;
 mod batch;
 pub mod by_hand;
 mod compose;
+mod cut;
 pub mod history;
 pub mod job;
 pub mod planner;
@@ -212,7 +213,7 @@ impl Executor<'_> {
             plan.operations.iter().filter(|operation| operation.action.writes()).collect();
         let all = writing.len();
         let (alone, together) = self.split(&writing).await;
-        let batches = batch::batches(together, self.batch, &self.store.limits());
+        let batches = cut::batches(together, self.batch, &self.store.limits());
         let in_flight = self.in_flight.max(1);
         let mut settled: Vec<(Arc<Operation>, Settled)> = futures_util::stream::iter(batches)
             .map(|batch| self.settle_batch(batch, supervisor, all))

@@ -11,7 +11,6 @@ use bson::doc;
 
 use super::batch::{Pending, failed_post};
 use super::compose;
-use super::history::Write;
 use super::settle::outranks;
 use super::statement::{Left, Prepared, prepare, prepare_claim};
 use super::{Executor, Settled, Supervisor};
@@ -118,12 +117,11 @@ impl Executor<'_> {
                 return Err(Box::new((operation, Settled::NotTried)));
             };
             let left = prepared.left.clone();
-            let write = Write { operation: &operation, content_hash: &left.ingest.content_hash };
-            if let Err(fault) = supervisor.remember(&[write], true).await {
-                let ended = fault_of(&operation, &fault);
-                return Err(Box::new((operation, ended)));
+            let pending = Pending::new(Arc::clone(&operation), prepared);
+            if let Err(fault) = self.remember(std::slice::from_ref(&pending), supervisor, true).await {
+                return Err(Box::new(pending.unsent(&fault)));
             }
-            match self.settle_one(Pending::new(Arc::clone(&operation), prepared)).await {
+            match self.settle_one(pending).await {
                 Settled::Applied(_) => return Ok(Held { operation, content, left }),
                 Settled::Conflict(failed) => {
                     let digest = left.ingest.content_hash.as_str();

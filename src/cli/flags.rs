@@ -125,6 +125,26 @@ pub struct OperationFlags {
     pub no_revision: bool,
 }
 
+/// What verbs that write without reading a tree share.
+#[derive(Debug, Clone, Default, Args)]
+pub struct TreelessFlags {
+    /// Show what would be done and write nothing.
+    #[arg(long, short = 'n')]
+    pub dry_run: bool,
+    /// Names the intent: a repeated request with the same id is recognised.
+    #[arg(long, value_name = "ID", help_heading = "Operations")]
+    pub operation_id: Option<String>,
+    /// Root of the tree, where the files of posts are looked for.
+    #[arg(long, value_name = "FOLDER", help_heading = "Where")]
+    pub content: Option<PathBuf>,
+    /// Where.
+    #[command(flatten)]
+    pub target: TargetFlags,
+    /// Running.
+    #[command(flatten)]
+    pub running: RunningFlags,
+}
+
 /// How a run goes about it.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Running")]

@@ -15,7 +15,9 @@ mod formats;
 mod verbs;
 
 use flags::push;
-pub use flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, Typed, ViewFlags};
+pub use flags::{
+    OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, TreelessFlags, Typed, ViewFlags,
+};
 pub use verbs::{
     Assets, AssetsGc, AssetsVerb, ByHand, Check, Completions, Config, Diff, Doctor, Explain, Export, Id,
     IdDerive, IdInspect, IdKind, IdNew, IdVerb, Ingest, Init, Runs, RunsVerb, Schema, SchemaName, Show, Undo,
@@ -147,12 +149,8 @@ impl Cli {
         if let Some(reading) = self.verb.reading() {
             reading.typed(&mut out);
         }
-        if let Verb::Archive(verb) | Verb::Restore(verb) = &self.verb {
-            let content = verb.content.as_deref().map(Path::to_string_lossy);
-            push(&mut out, "content", "--content", content.as_deref());
-        }
-        if let Verb::Undo(verb) = &self.verb {
-            let content = verb.content.as_deref().map(Path::to_string_lossy);
+        if let Some(treeless) = self.verb.treeless() {
+            let content = treeless.content.as_deref().map(Path::to_string_lossy);
             push(&mut out, "content", "--content", content.as_deref());
         }
         if let Some(running) = self.verb.running() {
@@ -240,15 +238,13 @@ impl Verb {
             Verb::Diff(verb) => Some(&verb.target),
             Verb::Watch(verb) => Some(&verb.target),
             Verb::Verify(verb) => Some(&verb.target),
-            Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.target),
-            Verb::Undo(verb) => Some(&verb.target),
             Verb::Explain(verb) => Some(&verb.target),
             Verb::Export(verb) => Some(&verb.target),
             Verb::Doctor(verb) => Some(&verb.target),
             Verb::Assets(verb) => Some(&verb.gc().target),
             Verb::Runs(verb) => Some(&verb.target),
             Verb::Config(verb) => Some(&verb.target),
-            _ => None,
+            _ => self.treeless().map(|treeless| &treeless.target),
         }
     }
 
@@ -272,14 +268,12 @@ impl Verb {
             Verb::Diff(verb) => Some(&verb.running),
             Verb::Watch(verb) => Some(&verb.running),
             Verb::Verify(verb) => Some(&verb.running),
-            Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.running),
-            Verb::Undo(verb) => Some(&verb.running),
             Verb::Export(verb) => Some(&verb.running),
             Verb::Doctor(verb) => Some(&verb.running),
             Verb::Assets(verb) => Some(&verb.gc().running),
             Verb::Runs(verb) => Some(&verb.running),
             Verb::Config(verb) => Some(&verb.running),
-            _ => None,
+            _ => self.treeless().map(|treeless| &treeless.running),
         }
     }
 
@@ -322,10 +316,18 @@ impl Verb {
 impl Verb {
     /// The operation id that was typed.
     pub fn operation_id(&self) -> Option<&str> {
+        match self.treeless() {
+            Some(treeless) => treeless.operation_id.as_deref(),
+            None => self.operation().and_then(|flags| flags.operation_id.as_deref()),
+        }
+    }
+
+    /// Of the verbs that write without reading a tree.
+    fn treeless(&self) -> Option<&TreelessFlags> {
         match self {
-            Verb::Archive(verb) | Verb::Restore(verb) => verb.operation_id.as_deref(),
-            Verb::Undo(verb) => verb.operation_id.as_deref(),
-            _ => self.operation().and_then(|flags| flags.operation_id.as_deref()),
+            Verb::Archive(verb) | Verb::Restore(verb) => Some(&verb.treeless),
+            Verb::Undo(verb) => Some(&verb.treeless),
+            _ => None,
         }
     }
 }

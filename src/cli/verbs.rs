@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::flags::{OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, ViewFlags};
+use super::flags::{
+    OperationFlags, PolicyFlags, ReadingFlags, RunningFlags, TargetFlags, TreelessFlags, ViewFlags,
+};
 
 /// `ingest`.
 #[derive(Debug, Clone, Default, Args)]
@@ -168,21 +170,9 @@ pub struct ByHand {
     /// Posts, each by its id, its file, its slug, or slug:lang.
     #[arg(value_name = "POST", required = true)]
     pub posts: Vec<String>,
-    /// Show what would be done and write nothing.
-    #[arg(long, short = 'n')]
-    pub dry_run: bool,
-    /// Names the intent: a repeated request with the same id is recognised.
-    #[arg(long, value_name = "ID", help_heading = "Operations")]
-    pub operation_id: Option<String>,
-    /// Root of the tree, for files.
-    #[arg(long, value_name = "FOLDER", help_heading = "Where")]
-    pub content: Option<PathBuf>,
-    /// Where.
+    /// Where and how.
     #[command(flatten)]
-    pub target: TargetFlags,
-    /// Running.
-    #[command(flatten)]
-    pub running: RunningFlags,
+    pub treeless: TreelessFlags,
 }
 
 /// `undo`.
@@ -191,24 +181,12 @@ pub struct Undo {
     /// The run's id, or its operation id; `idempost runs` lists them.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// Show what would be done and write nothing.
-    #[arg(long, short = 'n')]
-    pub dry_run: bool,
     /// Undo the other posts where some cannot be put back; exit 3.
     #[arg(long, help_heading = "Policy")]
     pub keep_going: bool,
-    /// Names the intent: a repeated request with the same id is recognised.
-    #[arg(long, value_name = "ID", help_heading = "Operations")]
-    pub operation_id: Option<String>,
-    /// Root of the tree, to tell which files still say what is undone.
-    #[arg(long, value_name = "FOLDER", help_heading = "Where")]
-    pub content: Option<PathBuf>,
-    /// Where.
+    /// Where and how.
     #[command(flatten)]
-    pub target: TargetFlags,
-    /// Running.
-    #[command(flatten)]
-    pub running: RunningFlags,
+    pub treeless: TreelessFlags,
 }
 
 /// `export`.

@@ -119,20 +119,24 @@ fn restored(head: &Head, store: &Stored<'_>, policy: &Policy) -> Operation {
         return refused;
     }
     if let Some(live) = store.live_beside(&head.slug, &head.lang, &head.id) {
-        let reason = Reason {
-            code: SLUG_LIVE,
-            detail: format!(
-                "{:?} in {} is live as {}: readers would see it twice",
-                head.slug, head.lang, live.id
-            ),
-            help: format!("archive that one first: `idempost archive {}`", live.id),
-        };
-        return stored(head, Action::Conflict, reason);
+        return stored(head, Action::Conflict, slug_live(head, live));
     }
     let mut operation = stored(head, Action::Restore, Reason::of(BY_HAND));
     let ingest = head.ingest.as_ref().map(|ingest| again(ingest, policy)).unwrap_or_default();
     operation.stamp = Some(Stamp { status: Status::Active, ingest, assets: Vec::new() });
     operation
+}
+
+/// Another post is live under the slug and language.
+pub(super) fn slug_live(head: &Head, live: &Head) -> Reason {
+    Reason {
+        code: SLUG_LIVE,
+        detail: format!(
+            "{:?} in {} is live as {}: readers would see it twice",
+            head.slug, head.lang, live.id
+        ),
+        help: format!("archive that one first: `idempost archive {}`", live.id),
+    }
 }
 
 fn not_drawn(head: &Head, to: &Status, by: By) -> Option<Operation> {

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lifecycle::{self, By};
 use super::{Action, Operation, Plan};
 use crate::store::Statement;
-use crate::store::document::{Status, bytes_of};
+use crate::store::document::Status;
+use crate::store::size::bytes_of;
 
 /// One invariant: what it says, and what breaks it.
 type Invariant = (&'static str, fn(&Plan) -> Option<String>);

@@ -19,6 +19,7 @@ use crate::identity::{ContentHash, SourceHash};
 use crate::post::Post;
 use crate::post::render::{RenderOptions, render};
 use crate::store::document::{self, Content};
+use crate::store::size;
 
 /// A document of this many times its source cannot be ruled out: entities, headings and long addresses
 /// grow. Whatever could be too large by this measure is composed when it is planned.
@@ -74,7 +75,7 @@ impl Written {
             Written::FromFile(from) => {
                 from.source_bytes.saturating_mul(GROWTH_USUAL).saturating_add(DOCUMENT_BYTES_MIN)
             }
-            Written::Given(document) => document::bytes_of(document),
+            Written::Given(document) => size::bytes_of(document),
         }
     }
 }

@@ -14,7 +14,8 @@ use crate::catalog::links::PostLinks;
 use crate::diagnostic::Diagnostic;
 use crate::post::Post;
 use crate::post::links::Asset;
-use crate::store::document::{self, Content, Head, Ingest, Status};
+use crate::store::document::{Content, Head, Ingest, Status};
+use crate::store::size;
 
 /// What every decision is made from beside its post.
 pub(super) struct Given<'a> {
@@ -179,7 +180,7 @@ fn compose(post: &Post, links: &Arc<PostLinks>, given: &Given<'_>) -> Result<Con
         return Err(compose::changed(&post.file, "it makes no document"));
     };
     let content = given.composer.of_file(&post.file, &from)?;
-    document::check_limits(&content.fields, &given.policy.limits).map_err(|(code, message, help)| {
+    size::check_limits(&content.fields, &given.policy.limits).map_err(|(code, message, help)| {
         Box::new(Diagnostic::error(code, message).in_file(&post.file).help(help))
     })?;
     Ok(content)
@@ -189,9 +190,8 @@ fn compose(post: &Post, links: &Arc<PostLinks>, given: &Given<'_>) -> Result<Con
 /// is written before it is told.
 fn is_in_doubt(post: &Post, policy: &Policy) -> bool {
     let bytes_max = policy.limits.document_bytes_max.min(policy.limits.batch_bytes_max);
-    let levels = document::levels(&post.meta.extra).saturating_add(1);
-    post.source_bytes.saturating_mul(compose::GROWTH_MAX).saturating_add(document::ENVELOPE_BYTES_MAX)
-        > bytes_max
+    let levels = size::levels(&post.meta.extra).saturating_add(1);
+    post.source_bytes.saturating_mul(compose::GROWTH_MAX).saturating_add(size::ENVELOPE_BYTES_MAX) > bytes_max
         || levels > policy.limits.nesting_levels_max
 }
 

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::by_hand::{NOT_DRAWN, SLUG_LIVE};
+use super::by_hand::{NOT_DRAWN, slug_live};
 use super::compose::Written;
 use super::decide::again;
 use super::guard::{self, Stored};
@@ -209,17 +209,6 @@ fn not_kept() -> Reason {
         code: NOT_KEPT,
         detail: "what it was is not kept: it was too large, or beyond limits.history of that run".to_owned(),
         help: "correct its file and ingest it, or undo the others with --keep-going".to_owned(),
-    }
-}
-
-fn slug_live(head: &Head, live: &Head) -> Reason {
-    Reason {
-        code: SLUG_LIVE,
-        detail: format!(
-            "{:?} in {} is live as {}: readers would see it twice",
-            head.slug, head.lang, live.id
-        ),
-        help: format!("archive that one first: `idempost archive {}`", live.id),
     }
 }
 

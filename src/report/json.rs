@@ -383,7 +383,8 @@ fn store(report: &StoreReport<'_>) -> Value {
     })
 }
 
-fn target(target: &Target) -> Value {
+/// Which store.
+pub fn target(target: &Target) -> Value {
     json!({
         "store": target.store,
         "database": target.database,

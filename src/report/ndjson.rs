@@ -91,15 +91,7 @@ impl Ndjson {
 impl Renderer for Ndjson {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::Target(target) => self.line(
-                "target",
-                json!({
-                    "store": target.store,
-                    "database": target.database,
-                    "collection": target.collection,
-                    "engine": target.engine,
-                }),
-            ),
+            Event::Target(target) => self.line("target", json::target(target)),
             Event::Problem(diagnostic) => self.problem(diagnostic),
             Event::Planned(plan) if self.purpose == Purpose::Apply => self.plan(plan, &[]),
             // How far reading is, is for a bar; a plan that is only looked at is told at the end.

@@ -17,12 +17,7 @@ pub fn object(verified: &Verified<'_>) -> Value {
         "formatVersion": FORMAT_VERSION,
         "toolVersion": env!("CARGO_PKG_VERSION"),
         "source": { "name": plan.source.name, "root": plan.source.root, "commit": plan.source.commit },
-        "target": {
-            "store": plan.target.store,
-            "database": plan.target.database,
-            "collection": plan.target.collection,
-            "engine": plan.target.engine,
-        },
+        "target": json::target(&plan.target),
         "summary": summary(verified),
         "findings": verified.findings.iter().map(finding).collect::<Vec<Value>>(),
         "repair": repair(verified),

@@ -6,7 +6,8 @@
 use bson::{Bson, Document, doc};
 
 use super::Limits;
-use super::document::{ENVELOPE_BYTES_MAX, LIFECYCLE_FIELDS, Status, bytes_of, content_of, integer, levels};
+use super::document::{LIFECYCLE_FIELDS, Status, content_of, integer};
+use super::size::{ENVELOPE_BYTES_MAX, bytes_of, levels};
 
 /// What one run did to one post.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,6 +12,7 @@ pub mod history;
 pub mod memory;
 pub mod mongo;
 pub mod objects;
+pub mod size;
 pub mod sqlite;
 
 use std::time::Duration;

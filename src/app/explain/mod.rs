@@ -242,9 +242,13 @@ impl Tree {
         let too_big = self.too_big(file);
         let diagnostics: Vec<Diagnostic> =
             catalog.diagnostics.iter().chain(&too_big).filter(|one| one.file == file).cloned().collect();
-        let read = self.files.get(file).and_then(|file| self.gathered.sources.read(file).ok());
-        let hashed = read.as_deref().and_then(decode::hashed);
-        let walked = self.files.get(file).map(|file| self.gathered.sources.parse(file));
+        let sources = &self.gathered.sources;
+        let mut hashed = None;
+        let walked = self.files.get(file).map(|file| {
+            let read = sources.read(file);
+            hashed = read.as_deref().ok().and_then(decode::hashed);
+            sources.parse_read(file, read)
+        });
         let skipped =
             catalog.skipped.iter().find(|skipped| skipped.file == file).map(|skipped| skipped.reason);
         let unknown = walked.is_none() && skipped.is_none() && diagnostics.is_empty();

@@ -3,17 +3,15 @@
 
 use std::time::Duration;
 
-use crate::apply::planner::{Planner, TreePlanner};
 use crate::config::Settings;
 use crate::error::Failure;
-use crate::plan::{Observed, Operation, Others, Plan};
+use crate::plan::{Observed, Operation, Plan};
 use crate::report::json::StoreReport;
 use crate::store::document::{Head, Status};
 
 use super::super::gather::Gathered;
 use super::super::host::Host;
-use super::super::observe::Policies;
-use super::super::{open, operation};
+use super::super::{diff, open, operation};
 
 /// A person waits for the answer: a store that is away is told soon.
 const DEADLINE_MAX: Duration = Duration::from_secs(10);
@@ -37,24 +35,13 @@ pub(super) async fn look(settings: &Settings, host: &Host, gathered: &Gathered) 
 }
 
 async fn plan(settings: &Settings, host: &Host, gathered: &Gathered) -> Result<Looked, Failure> {
-    let told = |fault| open::failure(&fault);
     let store = open::open(settings)?;
     let (revision, _) = settings.source_revision();
     let mut executor = operation::executor(settings, host, store.as_ref(), &|_| {}, revision);
     executor.retry.deadline = executor.retry.deadline.min(DEADLINE_MAX);
     executor.composer = gathered.composer();
-    executor.persist(|| store.connect()).await.map_err(told)?;
-    let policy = Policies { settings, revision }.policy(gathered, store.as_ref());
-    let rows = operation::rows(settings, host, store.as_ref());
-    let planner = TreePlanner {
-        catalog: &gathered.catalog,
-        links: &gathered.links,
-        policy: &policy,
-        composer: &executor.composer,
-        repair: false,
-    };
-    let observed = planner.observe(&executor, &rows, Others::default()).await.map_err(told)?;
-    Ok(Looked { plan: planner.plan(&observed), observed })
+    let (plan, observed) = diff::planned(settings, host, &executor, gathered).await?;
+    Ok(Looked { plan, observed })
 }
 
 impl Seen {

@@ -176,12 +176,7 @@ fn object(report: &Report) -> Value {
     json!({
         "formatVersion": 1,
         "toolVersion": env!("CARGO_PKG_VERSION"),
-        "target": {
-            "store": report.target.store,
-            "database": report.target.database,
-            "collection": report.target.collection,
-            "engine": report.target.engine,
-        },
+        "target": crate::report::json::target(&report.target),
         "folder": report.folder,
         "dryRun": report.dry_run,
         "summary": {

@@ -52,7 +52,7 @@ impl Foreign for MongoStore {
             }
             let Ok(value) = Bson::try_from(value) else { continue };
             let equal = doc! { "$eq": value };
-            if super::super::document::bytes_of(&equal) <= GUARDED_BYTES_MAX {
+            if super::super::size::bytes_of(&equal) <= GUARDED_BYTES_MAX {
                 filter.insert(key.as_str(), equal);
             }
         }
