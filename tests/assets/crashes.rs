@@ -1,11 +1,8 @@
 //! Killed at every step from the run's first write to its last: the next run finishes, and no reader ever
 //! sees a post without its pictures or half of a picture.
 
-use std::sync::mpsc::channel;
-use std::time::Duration;
-
 use crate::common::server::{database_name, proxied};
-use crate::mongo_proxy::{Fate as StoreFate, Proxy as StoreProxy};
+use crate::mongo_proxy::Proxy as StoreProxy;
 use crate::proxy::Fate;
 use crate::scene::{Kind, Scene, png, sha256};
 
@@ -29,32 +26,9 @@ async fn killed_at_write(kind: Kind, at: usize, after: bool) -> bool {
     let database = database_name();
     scene.uri = proxied().uri(&database);
     let through = proxied().uri_through(&proxy.address(), &database);
-    let (reached, reaches) = channel();
-    let mut writes = 0;
-    proxy.script(move |command| {
-        let is_write = ["insert", "update", "delete"].contains(&command.name.as_str());
-        writes += usize::from(is_write);
-        if is_write && writes == at + 1 {
-            let _ = reached.send(());
-            return if after { StoreFate::DropReply } else { StoreFate::Freeze };
-        }
-        if writes > at { StoreFate::Freeze } else { StoreFate::Pass }
-    });
+    let stopped = proxy.stop_at_write(at, after);
     let mut child = scene.spawn(&through);
-    let reached = loop {
-        if reaches.recv_timeout(Duration::from_millis(20)).is_ok() {
-            break true;
-        }
-        if child.try_wait().unwrap().is_some() {
-            break false;
-        }
-    };
-    if after {
-        // The server has it, and the run has not heard of it.
-        tokio::time::sleep(Duration::from_millis(60)).await;
-    }
-    let _ = child.kill();
-    child.wait().unwrap();
+    let reached = stopped.kill(&mut child).is_none();
     let what = format!("{kind:?}: killed {} write {at}", if after { "after" } else { "before" });
     scene.assert_no_post_without_its_pictures(&what);
     scene.ingest_well(&[]);

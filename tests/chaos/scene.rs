@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::server::{Shared, blocking, database_name, proxied};
-use crate::proxy::{Fate, Proxy};
+use crate::proxy::Proxy;
 
 /// The server of these tests: one that this binary shares, or the one that `IDEMPOST_TEST_URI` names, where a proxy
 /// can stand in front of that. The tests in `server.rs` kill theirs, and start it themselves.
@@ -130,36 +130,12 @@ impl Scene {
         let proxy = Proxy::start(&address).await;
         let database = self.uri.rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
         let through = shared().uri_through(&proxy.address(), &database);
-        let (reached, reaches) = std::sync::mpsc::channel();
-        let mut writes = 0;
-        proxy.script(move |command| {
-            let is_write = ["insert", "update", "delete"].contains(&command.name.as_str());
-            writes += usize::from(is_write);
-            if is_write && writes == at + 1 {
-                let _ = reached.send(());
-                return if after { Fate::DropReply } else { Fate::Freeze };
-            }
-            if writes > at { Fate::Freeze } else { Fate::Pass }
-        });
+        let stopped = proxy.stop_at_write(at, after);
         let mut command = Command::new(env!("CARGO_BIN_EXE_idempost"));
         command.env_clear().current_dir(self.folder.path()).arg(verb).args(args).args(["--store", &through]);
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let reached = loop {
-            if reaches.recv_timeout(std::time::Duration::from_millis(10)).is_ok() {
-                break true;
-            }
-            if child.try_wait().unwrap().is_some() {
-                break false;
-            }
-        };
-        if after {
-            // The server has it, and the run has not heard of it.
-            tokio::time::sleep(std::time::Duration::from_millis(60)).await;
-        }
-        let _ = child.kill();
-        child.wait().unwrap();
-        reached
+        stopped.kill(&mut child).is_none()
     }
 
     pub fn run(&self, verb: &str, flags: &[&str]) -> Ended {

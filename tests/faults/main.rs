@@ -11,5 +11,6 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[allow(dead_code, reason = "each target uses a part of the proxy")]
 mod proxy;
 mod store;

@@ -86,6 +86,33 @@ struct State {
     replies_dropped: usize,
 }
 
+/// A run that is stopped at one of its writes.
+pub struct Stopped {
+    reaches: std::sync::mpsc::Receiver<()>,
+    after: bool,
+}
+
+impl Stopped {
+    /// Kills the run once it is stopped. How it ended, where it ended first.
+    pub fn kill(&self, run: &mut std::process::Child) -> Option<std::process::ExitStatus> {
+        let ended = loop {
+            if self.reaches.recv_timeout(Duration::from_millis(10)).is_ok() {
+                break None;
+            }
+            if let Some(ended) = run.try_wait().unwrap() {
+                break Some(ended);
+            }
+        };
+        if self.after {
+            // The server has it, and the run has not heard of it.
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        let _ = run.kill();
+        run.wait().unwrap();
+        ended
+    }
+}
+
 impl Proxy {
     /// Listens on a free port and hands everything on to `upstream` (`HOST:PORT`).
     pub async fn start(upstream: &str) -> Self {
@@ -122,6 +149,23 @@ impl Proxy {
     /// Tells the fate of every command from now on.
     pub fn script(&self, script: impl FnMut(&Command) -> Fate + Send + 'static) {
         self.shared.state().script = Box::new(script);
+    }
+
+    /// Stops the run at its write number `at`, from 0, to any collection: before the server has it, or (`after`)
+    /// once it has. Tells when that is reached; whatever the run sends from then on goes nowhere.
+    pub fn stop_at_write(&self, at: usize, after: bool) -> Stopped {
+        let (reached, reaches) = std::sync::mpsc::channel();
+        let mut writes = 0;
+        self.script(move |command| {
+            let is_write = ["insert", "update", "delete"].contains(&command.name.as_str());
+            writes += usize::from(is_write);
+            if is_write && writes == at + 1 {
+                let _ = reached.send(());
+                return if after { Fate::DropReply } else { Fate::Freeze };
+            }
+            if writes > at { Fate::Freeze } else { Fate::Pass }
+        });
+        Stopped { reaches, after }
     }
 
     /// Lets everything pass from now on.
